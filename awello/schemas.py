@@ -270,10 +270,10 @@ class GameJson(BaseModel):
         return cls.model_validate(vars(record) | fields | more)
 
 
-class RecognisedJson(GameJson):
-    """A game or position recognised in a text."""
+class DetectedGameJson(GameJson):
+    """A game or position detected in a text."""
 
-    kind: str = Field(description="The kind of text", examples=["transcript"])
+    format: str = Field(description="The format of the text", examples=["transcript"])
     games: int = Field(description="The number of games in the text; this is the first")
 
 
@@ -418,13 +418,13 @@ class ReviewJson(BaseModel):
 class RoundsJson(BaseModel):
     """Numbers of rounds won, drawn and lost."""
 
-    won: int
-    drawn: int
-    lost: int
+    wins: int
+    draws: int
+    losses: int
 
 
 class StandingJson(BaseModel):
-    """The results of a bot, created by `BotStanding.as_json`."""
+    """The results of a bot, created by `BotStanding.to_json`."""
 
     bot: str
     points: int
@@ -437,7 +437,7 @@ class StandingJson(BaseModel):
     messages: dict[str, str] = Field(description="The first error message for each reason")
     moves: int
     mean_ms: float
-    worst_ms: float
+    max_ms: float
     memory_mib: float
-    learning_s: float
-    processors: float
+    learning_seconds: float
+    mean_cpus: float = Field(description="The mean number of busy CPUs during moves")

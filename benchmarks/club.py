@@ -227,8 +227,8 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 def load_games(database: str) -> tuple[dict[int, GameState], float]:
     """Load all games, replayed by the rules, and the time of the last heartbeat."""
     store = ClubStore(database)
-    states = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
-    heartbeat = store.read(load_heartbeat)
+    states = store.read_blocking(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
+    heartbeat = store.read_blocking(load_heartbeat)
     store.close()
     return {state.number: state for state in states}, heartbeat or 0.0
 
@@ -240,7 +240,7 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
     for number in range(count):
         owner = store.submit(partial(create_account, name=f"owner{number}", hashed="none")).result()
         name = f"bot{number}"
-        account = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+        account = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
         token = store.submit(partial(create_token, account=account, label="benchmark")).result()
         bots.append(BenchmarkBot(name, token, pause, number))
     store.close()

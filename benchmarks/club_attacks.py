@@ -5,7 +5,7 @@
 Prints, for each attack, the time until moves are acknowledged, the memory and CPU use of the server, and the response
 times (median and longest) and refusals of an ordinary visitor from another address; and the time of a failed login for
 names that exist and names that do not.  Attacks that need no account are in `benchmarks/visitors.py`.  The defences are
-tested in `tests/test_hostile.py` and `tests/test_network_limits.py`.
+tested in `tests/test_hostile_clients.py` and `tests/test_network_limits.py`.
 """
 
 import argparse

@@ -43,7 +43,7 @@ from awello.engine.engine import Engine
 from awello.errors import AwelloError
 from awello.limits import Limit
 
-MAX_ENGINES = 3  # engines that search at the same time
+MAX_CONCURRENT_ENGINES = 3  # engines that search at the same time
 WARMUP_ANALYSES = 500  # before the first measurement of memory
 MAX_LEAK_MB = 50.0  # allowed growth of memory
 MAX_LATENESS_SECONDS = 0.25  # delay after the limit from which a search counts as late
@@ -253,10 +253,11 @@ def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
     stress_test, done, measured = StressTest(seed), 0, False
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_endgames(game)
-    with ThreadPoolExecutor(MAX_ENGINES) as pool:
+    with ThreadPoolExecutor(MAX_CONCURRENT_ENGINES) as pool:
         while done < len(numbers):
             size = min(
-                random.Random(f"{seed} lanes {numbers[done]}").choice((1, 1, 2, MAX_ENGINES)), len(numbers) - done
+                random.Random(f"{seed} lanes {numbers[done]}").choice((1, 1, 2, MAX_CONCURRENT_ENGINES)),
+                len(numbers) - done,
             )
             batch = numbers[done : done + size]
             channel.send(batch)

@@ -63,8 +63,8 @@ MEMBER_NAMES = ["Ann", "Bob", "Eve", "Dan"]
 LOSERS_OF_FINISHED_GAMES = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # of finished games, so that ratings differ
 
 
-class ClubMembers:
-    """Members of the club, each with an HTTP client and a WebSocket channel."""
+class ClubAccounts:
+    """Accounts of the club, each with an HTTP client and a WebSocket channel."""
 
     def __init__(self, stack: ExitStack, address: str) -> None:
         self.clients = {name: clubs.ClubHttpClient(base_url=address) for name in MEMBER_NAMES}
@@ -97,11 +97,11 @@ def photograph_club(browser: Browser) -> None:
     """Take a screenshot of a live game beside the lobby."""
     club_service.SIGNUP_RATE = (100, 1)
     with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
-        members = ClubMembers(stack, address)
+        accounts = ClubAccounts(stack, address)
         visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})
         login = {"name": "Ann", "password": clubs.PASSWORD}
         assert visitor.context.request.post(f"{address}api/club/session", data=login).ok
-        members.fill()
+        accounts.fill()
         page = visitor.open("#club")
         page.wait_for_selector("#club-resign")
         page.click("#club-view-lobby")

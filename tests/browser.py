@@ -124,64 +124,64 @@ def caption(page: Page) -> Locator:
     return page.locator("#caption")
 
 
-def notice(page: Page, text: str) -> None:
+def expect_notice(page: Page, text: str) -> None:
     """Wait for a notice."""
     expect(page.locator("#notice")).to_contain_text(text)
     expect(page.locator("#notice")).to_be_visible()
 
 
-def tab(page: Page, name: str) -> Locator:
+def open_tab(page: Page, name: str) -> Locator:
     """Open a tab; returns its panel."""
     page.click(f"#tab-{name}")
     return page.locator(f"#panel-{name}")
 
 
-def query(page: Page, name: str) -> str:
+def address_param(page: Page, name: str) -> str:
     """A value in the address of the page."""
     return str(page.evaluate(f"new URLSearchParams(location.hash.split('?')[1]).get('{name}') ?? ''"))
 
 
-def moves_of(page: Page) -> list[str]:
+def moves_in_address(page: Page) -> list[str]:
     """The moves in the address, without variations."""
-    text = query(page, "moves").replace("*", "")
+    text = address_param(page, "moves").replace("*", "")
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
     return ["pass" if move == "--" else move for move in re.findall(r"[a-h][1-8]|--|[a-fA-F]", text)]
 
 
-def shows(page: Page, moves: str) -> None:
+def expect_moves(page: Page, moves: str) -> None:
     """Wait until the address holds these moves, with a star after the current one."""
     script = "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? '') === want"
     try:
         page.wait_for_function(script, arg=moves)
     except Exception as error:
-        raise AssertionError(f"{query(page, 'moves')} instead of {moves}") from error
+        raise AssertionError(f"{address_param(page, 'moves')} instead of {moves}") from error
 
 
-def record_of(page: Page) -> Record:
+def record_in_address(page: Page) -> Record:
     """The game in the address as a record."""
     game = page.evaluate("location.hash.slice(1).split('?')[0]")
-    return MovesRequest(game=game, start=query(page, "start") or None, moves=moves_of(page)).to_record()
+    return MovesRequest(game=game, start=address_param(page, "start") or None, moves=moves_in_address(page)).to_record()
 
 
 READY_TO_PLAY = """before => location.hash !== before && (!document.querySelector('#banner').hidden
   || document.querySelector('.board-cell.is-open') !== null)"""
 
 
-def play_on(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
+def play_to_end(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
     """Play until the game is over, and check the displayed result."""
     before = ""
     while page.wait_for_function(READY_TO_PLAY, arg=before) and not page.locator("#banner").is_visible():
         before = page.evaluate("location.hash")
         open_cells = page.eval_on_selector_all(".board-cell.is-open", "cells => cells.map(cell => cell.dataset.cell)")
         act(page, choose(sorted(open_cells)))
-    record = record_of(page)
+    record = record_in_address(page)
     assert record.final.over
-    expect(page.locator("#banner strong")).to_have_text(result_of(record))
+    expect(page.locator("#banner strong")).to_have_text(expected_result(record))
     return record
 
 
-def result_of(record: Record) -> str:
+def expected_result(record: Record) -> str:
     """The result as the page displays it."""
     final = record.final
     ending = PositionJson.of(final).ending
@@ -192,7 +192,7 @@ def result_of(record: Record) -> str:
     return f"{final.game.sides[record.winner]} wins {most}–{least}{why}"
 
 
-def answered(page: Page, moves: int) -> None:
+def wait_for_reply(page: Page, moves: int) -> None:
     """Wait until a number of moves has been played and it is the user's turn."""
     page.wait_for_function(
         """want => document.querySelectorAll('.moves-main > .moves-cell').length === want
@@ -201,7 +201,7 @@ def answered(page: Page, moves: int) -> None:
     )
 
 
-def click(page: Page, name: str) -> None:
+def play_by_mouse(page: Page, name: str) -> None:
     """Play with the mouse."""
     cell(page, name).click()
 
@@ -219,7 +219,7 @@ KEYS_TO_CELL = """name => {
 }"""
 
 
-def walk(page: Page, name: str) -> None:
+def play_by_keyboard(page: Page, name: str) -> None:
     """Play with the keyboard: go to the board, move with arrows, press Enter."""
     if page.evaluate("() => document.activeElement.dataset.cell === undefined"):
         page.keyboard.press("g")
@@ -227,7 +227,7 @@ def walk(page: Page, name: str) -> None:
         page.keyboard.press(key)
 
 
-def discs(page: Page) -> str:
+def displayed_discs(page: Page) -> str:
     """The displayed discs as text."""
     return str(
         page.eval_on_selector_all(
@@ -238,6 +238,6 @@ def discs(page: Page) -> str:
     )
 
 
-def seeds(page: Page) -> list[int]:
+def displayed_seeds(page: Page) -> list[int]:
     """The displayed seeds of each pit."""
     return list(page.eval_on_selector_all(".awale-seeds", "pits => pits.map(pit => pit.children.length)"))

@@ -39,9 +39,9 @@ class UnknownForfeit(Forfeit):
     """A subclass that only this file defines."""
 
 
-@register("hostile", "the first legal move, after a hostile action")
+@register("hostile", "the first legal move, after an attack")
 @dataclass
-class HostileBot(Player):
+class HostilePlayer(Player):
     """Calls the method `how` before its first move."""
 
     how: str = "nothing"

@@ -108,11 +108,11 @@ def print_awale() -> None:
             worker = AwaleWorker(
                 0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights
             )
-            team = SearchThreads([worker], worker.tt)
-            team.start()
+            threads = SearchThreads([worker], worker.tt)
+            threads.start()
             for depth in (2, 4):
-                found = team.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
-                print(found, team.nodes, team.probe_best_move(position.after(found.move)))
+                found = threads.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
+                print(found, threads.nodes, threads.probe_best_move(position.after(found.move)))
         played, row = PlayedPosition.new_array(MAX_GAME_PLIES), U(0x010201)
         count = play_game(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
         print(played[:count].tolist())

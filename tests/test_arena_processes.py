@@ -52,23 +52,23 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
 def test_memory_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):
         assert game.forfeits[0] is None
-        assert game.usage[0].memory > 64 * MIB > game.usage[1].memory
+        assert game.usage[0].memory_bytes > 64 * MIB > game.usage[1].memory_bytes
 
 
 @pytest.mark.parametrize("how", ["allocates_in_child", "allocates_in_daemon"])
 def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
-    for game in play(how, tmp_path / "pids", ResourceLimits(memory=32)):
+    for game in play(how, tmp_path / "pids", ResourceLimits(max_memory=32)):
         assert game.score[0] == 0
         assert game.forfeits[0] is not None
         assert game.forfeits[0][0] == "memory"
         assert "it uses" in game.forfeits[0][1]
-        assert game.usage[0].memory > 32 * MIB
+        assert game.usage[0].memory_bytes > 32 * MIB
 
 
 @pytest.mark.parametrize("how", ["uses_cpu_in_child", "uses_cpu_in_daemon"])
 def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):
-        assert game.usage[0].processor > 0.25
+        assert game.usage[0].cpu_seconds > 0.25
 
 
 # --- attacks ----------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash fast, and do not refill rate limits during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    monkeypatch.setattr(logins, "PAIR_RATE", (10, 0))
+    monkeypatch.setattr(logins, "NAME_AND_ORIGIN_RATE", (10, 0))
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def guess(visitor: ClubHttpClient, network: str) -> int:
 
 def audit_events(database: Path) -> list[str]:
     store = ClubStore(database)
-    found = [row.event for row in store.read(lambda connection: connection.execute(select(audit)).all())]
+    found = [row.event for row in store.read_blocking(lambda connection: connection.execute(select(audit)).all())]
     store.close()
     return found
 
@@ -191,18 +191,21 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
         ).result()
 
     def known(device: str, network: str) -> str | None:
-        return store.read(lambda connection: accounts.recognise_origin(connection, ann.number, device, network))
+        return store.read_blocking(lambda connection: accounts.find_known_origin(connection, ann.id, device, network))
 
-    for number in range(accounts.MAX_DEVICES):
+    for number in range(accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT):
         use(number)
-    rows = store.read(lambda connection: connection.execute(select(known_devices)).all())
-    assert len(rows) == accounts.MAX_DEVICES and all(len(row.digest) == 32 for row in rows)
+    rows = store.read_blocking(lambda connection: connection.execute(select(known_devices)).all())
+    assert len(rows) == accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "the least recently used device"
-    last = accounts.MAX_DEVICES - 1
+    last = accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
-    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MAX_DEVICES
-    monkeypatch.setattr(time, "time", lambda: now + last + accounts.DEVICE_SECONDS + 1)
+    assert (
+        len(store.read_blocking(lambda connection: connection.execute(select(known_devices)).all()))
+        == accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT
+    )
+    monkeypatch.setattr(time, "time", lambda: now + last + accounts.KNOWN_DEVICE_SECONDS + 1)
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
@@ -213,14 +216,14 @@ def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytes
     ann, bob, now = create_user(store, "Ann"), create_user(store, "Bob"), time.time()
     others = store.submit(lambda connection: accounts.create_session(connection, bob)).result()
     secrets = []
-    for number in range(accounts.MAX_SESSIONS + 1):
+    for number in range(accounts.MAX_SESSIONS_PER_ACCOUNT + 1):
         monkeypatch.setattr(time, "time", lambda number=number: now + number)
         secrets.append(store.submit(lambda connection: accounts.create_session(connection, ann)).result())
 
     def find_owner(secret: str) -> accounts.Account | None:
-        return store.read(lambda connection: accounts.find_by_session(connection, secret))
+        return store.read_blocking(lambda connection: accounts.find_by_session(connection, secret))
 
-    assert [find_owner(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
+    assert [find_owner(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS_PER_ACCOUNT
     assert find_owner(others) == bob
 
 

@@ -65,7 +65,7 @@ def create_bots(file: Path, *names: str) -> list[str]:
     ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
+        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.id)).result()
         found.append(store.submit(partial(create_token, account=bot, label="test")).result())
     store.close()
     return found
@@ -73,7 +73,7 @@ def create_bots(file: Path, *names: str) -> list[str]:
 
 def load_games(store: ClubStore) -> list[GameState]:
     """The stored games."""
-    rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    rows = store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
@@ -233,7 +233,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     awello("club", "close-account", file, "rex")
     noted = awello("club", "audit", file).stdout
     assert (
-        "account opened" in noted
+        "account created" in noted
         and "password changed" in noted
         and "bot rex created" in noted
         and "account closed" in noted

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from clubs import ClubHttpClient, serving, sign_up
-from test_club_server import ClubHarness, refused, with_club
+from test_club_server import ClubHarness, raises_club_error, with_club
 
 from awello.web import club_service
 
@@ -21,22 +21,22 @@ def chat_lines(club: ClubHarness, name: str) -> list[str]:
 async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
-    say = club.server.chat.say
-    with refused("chat_off"):
-        await say(ann, number, "hello")
+    send = club.server.chat.send
+    with raises_club_error("chat_off"):
+        await send(ann, number, "hello")
     await club.server.chat.set_enabled(ann, True)
-    with refused("opponent_chat_off"):
-        await say(ann, number, "hello")
+    with raises_club_error("opponent_chat_off"):
+        await send(ann, number, "hello")
     await club.server.chat.set_enabled(bob, True)
-    assert await say(ann, number, "  good luck  ") == {}
+    assert await send(ann, number, "  good luck  ") == {}
     assert club.last_event("Bob", CHAT) == {"type": CHAT, "game": number, "by": "Ann", "text": "good luck"}
     assert chat_lines(club, "Ann") == [], "the sender does not receive it"
     await club.server.chat.set_enabled(bob, False)
-    with refused("opponent_chat_off"):
-        await say(ann, number, "hello?")
+    with raises_club_error("opponent_chat_off"):
+        await send(ann, number, "hello?")
     club.server.disconnect(bob)
-    with refused("opponent_chat_off"):
-        await say(ann, number, "hello?")
+    with raises_club_error("opponent_chat_off"):
+        await send(ann, number, "hello?")
     assert chat_lines(club, "Bob") == ["good luck"]
 
 
@@ -52,21 +52,21 @@ async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing
         await club.server.watch(client, number)
         await club.server.chat.set_enabled(client, True)
     await club.server.watch(spectator, number)
-    await club.server.chat.say(bob, number, "one")
+    await club.server.chat.send(bob, number, "one")
     await club.server.chat.set_enabled(phone, True)
-    await club.server.chat.say(phone, number, "two")
+    await club.server.chat.send(phone, number, "two")
     words = [
         [each["text"] for each in message if each["type"] == CHAT]
         for message in (received_on_laptop, received_on_phone)
     ]
     assert words == [["one", "two"], []], "chat was off on the phone, which then sent the second line"
     assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "spectator") == []
-    with refused("not_your_game"):
-        await club.server.chat.say(carl, number, "may I?")
-    with refused("not_logged_in"):
+    with raises_club_error("not_your_game"):
+        await club.server.chat.send(carl, number, "may I?")
+    with raises_club_error("not_logged_in"):
         await club.server.chat.set_enabled(spectator, True)
-    with refused("not_logged_in"):
-        await club.server.chat.say(spectator, number, "may I?")
+    with raises_club_error("not_logged_in"):
+        await club.server.chat.send(spectator, number, "may I?")
 
 
 @with_club
@@ -78,27 +78,27 @@ async def test_length_and_rate_are_limited(club: ClubHarness) -> None:
     moment = club.server.now()
     club.server.now = lambda: moment  # type: ignore[method-assign]
     for wrong in ("", "   ", "x" * 201):
-        with refused("chat_length"):
-            await club.server.chat.say(ann, number, wrong)
+        with raises_club_error("chat_length"):
+            await club.server.chat.send(ann, number, wrong)
     for wrong in ("a\nb", "a\x00b", "a\x1b[31m", "a\u2028b", "a\u202eb", "\ud800"):
-        with refused("chat_characters"):
-            await club.server.chat.say(ann, number, wrong)
+        with raises_club_error("chat_characters"):
+            await club.server.chat.send(ann, number, wrong)
     right = ["x" * 200, "<b>ça va ?</b>", "שלום", "👩‍🚀", "a\u00a0!"]
     for text in right:
-        await club.server.chat.say(ann, number, text)
+        await club.server.chat.send(ann, number, text)
     assert chat_lines(club, "Bob") == right
-    with refused("chat_rate_limit"):
-        await club.server.chat.say(ann, number, "six")
-    await club.server.chat.say(bob, number, "each has their own")
+    with raises_club_error("chat_rate_limit"):
+        await club.server.chat.send(ann, number, "six")
+    await club.server.chat.send(bob, number, "each has their own")
     moment += 2.1
-    await club.server.chat.say(ann, number, "six")
-    with refused("chat_rate_limit"):
-        await club.server.chat.say(ann, number, "seven")
+    await club.server.chat.send(ann, number, "six")
+    with raises_club_error("chat_rate_limit"):
+        await club.server.chat.send(ann, number, "seven")
     moment += 100
     for _ in range(5):
-        await club.server.chat.say(ann, number, "again")
-    with refused("chat_rate_limit"):
-        await club.server.chat.say(ann, number, "a rest does not add up")
+        await club.server.chat.send(ann, number, "again")
+    with raises_club_error("chat_rate_limit"):
+        await club.server.chat.send(ann, number, "a rest does not add up")
 
 
 @with_club
@@ -108,11 +108,11 @@ async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness)
         await club.server.chat.set_enabled(client, True)
     number = await club.start_game(ann, bob)
     await club.server.abort(ann, number)
-    await club.server.chat.say(bob, number, "a pity")
+    await club.server.chat.send(bob, number, "a pity")
     assert chat_lines(club, "Ann") == ["a pity"]
     club.server.ended.clear()
-    with refused("chat_unavailable"):
-        await club.server.chat.say(bob, number, "a pity")
+    with raises_club_error("chat_unavailable"):
+        await club.server.chat.send(bob, number, "a pity")
 
 
 def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,21 +126,21 @@ def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with ann.connect() as first, rex.connect(authorization=f"Bearer {token}") as second:
             seek = first.request("seek", variant="othello4", seconds=60)["seek"]
             number = second.request("accept", number=seek)["game"]
-            assert first.request("say", game=number, text="hello")["code"] == "chat_off"
-            assert first.request("chat", subscribe=True) == {"id": 3, "type": "done"}
-            refusal = first.request("say", game=number, text="hello")
+            assert first.request("chat", game=number, text="hello")["code"] == "chat_off"
+            assert first.request("set_chat", enabled=True) == {"id": 3, "type": "done"}
+            refusal = first.request("chat", game=number, text="hello")
             assert (refusal["code"], refusal["message"]) == (
                 "opponent_chat_off",
                 "rex has turned chat off: the message was not delivered",
             )
-            assert second.request("chat")["type"] == "done"
-            assert first.request("say", game=number, text="the secret of the pond")["type"] == "done"
+            assert second.request("set_chat")["type"] == "done"
+            assert first.request("chat", game=number, text="the secret of the pond")["type"] == "done"
             message: dict[str, Any] = {"type": "chat", "game": number, "by": "Ann", "text": "the secret of the pond"}
             assert second.wait_for("chat") == message
-            assert first.request("say", game=number, text="x" * 201)["code"] == "chat_length"
-            assert first.request("say", game=number)["code"] == "invalid_field"
+            assert first.request("chat", game=number, text="x" * 201)["code"] == "chat_length"
+            assert first.request("chat", game=number)["code"] == "invalid_field"
             assert (
-                second.request("say", game=number, text="bye")["type"] == "done"
+                second.request("chat", game=number, text="bye")["type"] == "done"
                 and first.wait_for("chat")["by"] == "rex"
             )
     with sqlite3.connect(tmp_path / "club.sqlite") as database:

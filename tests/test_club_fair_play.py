@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from clubs import ClubHttpClient, serving, sign_up
 from sqlalchemy import Connection, insert, select, update
-from test_club_server import ClubHarness, play_random_moves, refused, with_club
+from test_club_server import ClubHarness, play_random_moves, raises_club_error, with_club
 
 from awello import Game
 from awello.club import disconnects, fair_play
@@ -19,7 +19,7 @@ from awello.club.fair_play import FairPlayMonitor
 from awello.club.game_state import ABORTED, LEFT_GAME, TIMED_OUT
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
-from awello.club.schema import entries, games, ratings
+from awello.club.schema import entrants, games, ratings
 from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, load_leaderboard, load_rating
 from awello.club.tournament_store import create_tournament
@@ -36,7 +36,7 @@ def advance_clock(club: ClubHarness, seconds: float) -> None:
 
 
 def mean_rating(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
-    return club.store.read(partial(load_rating, account=client.require_account().number, pool=pool)).mean
+    return club.store.read_blocking(partial(load_rating, account=client.require_account().id, pool=pool)).mean
 
 
 def events(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
         await play_random_moves(club, number, [ann, eve], max_moves=plies)
         await club.server.resign(eve, number)
         assert (mean_rating(club, ann) > 1500.0) == counted
-        assert (club.last_event("Ann")["players"][0]["after"] is not None) == counted
+        assert (club.last_event("Ann")["players"][0]["rating_after"] is not None) == counted
     small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
     await play_random_moves(club, small, [ann, eve])
     assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that ends on the board is rated"
@@ -76,18 +76,18 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
 @with_club
 async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
-    for number in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 2):
+    for number in range(fair_play.MAX_DAILY_RATED_GAMES_PER_PAIR + 2):
         pair = (ann, eve) if number % 2 else (eve, ann)
         game = await club.start_game(*pair, RATED)
-        within = number < fair_play.MAX_RATED_GAMES_PER_PAIR
-        assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated"]) == (
+        within = number < fair_play.MAX_DAILY_RATED_GAMES_PER_PAIR
+        assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated_reason"]) == (
             within,
-            None if within else "repeats",
+            None if within else "repeated_pairing",
         )
         await play_random_moves(club, game, list(pair), max_moves=10)
         await club.server.resign(eve, game)
     assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "other pairs are not affected"
-    yesterday = update(games).values(started=games.c.started - fair_play.DAY)
+    yesterday = update(games).values(started=games.c.started - fair_play.DAY_SECONDS)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
     assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "the next day they count again"
 
@@ -95,7 +95,7 @@ async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness)
 @with_club
 async def test_aborted_games_do_not_count_for_the_daily_limit(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
-    for _ in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 1):
+    for _ in range(fair_play.MAX_DAILY_RATED_GAMES_PER_PAIR + 1):
         number = await club.start_game(ann, eve, RATED)
         assert club.last_event("Ann")["rated"]
         await club.server.abort(eve, number)
@@ -108,16 +108,16 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     ann.network = eve.network = "192.0.2.7"
     bob.network = "192.0.2.8"
     assert await club.start_game(ann, eve, RATED)
-    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated"] == "network"
+    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "same_network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
     ann.network = eve.network = None  # the server's own machine
     number = await club.start_game(ann, eve, RATED)
-    assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated"] is None
+    assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated_reason"] is None
     await club.server.resign(ann, number)
     ann.network = eve.network = "192.0.2.7"
     await club.server.rematch(ann, number)
     await club.server.rematch(eve, number)
-    assert club.last_event("Eve")["unrated"] == "network"
+    assert club.last_event("Eve")["unrated_reason"] == "same_network"
 
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
@@ -144,10 +144,10 @@ def test_loopback_addresses() -> None:
 def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name, deviation in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
-        number = store.submit(partial(create_account, name=name, hashed="none")).result().number
+        number = store.submit(partial(create_account, name=name, hashed="none")).result().id
         row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "deviation": deviation}
         store.submit(partial(add_rating, row=row)).result()
-    assert [row["name"] for row in store.read(partial(load_leaderboard, pool="othello blitz", count=10))] == [
+    assert [row["name"] for row in store.read_blocking(partial(load_leaderboard, pool="othello blitz", count=10))] == [
         "Bob",
         "Ann",
     ]
@@ -158,22 +158,22 @@ def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
 @with_club
 async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
-    for left in range(1, fair_play.MAX_FREE_EXITS + 2):
+    for left in range(1, fair_play.MAX_FREE_EXITS_PER_HOUR + 2):
         number = await club.start_game(ann, eve, RATED)
         await (club.server.abort if left % 2 else club.server.resign)(eve, number)
         await club.wait_until(lambda: events(club, "Eve", "warning"))
         assert club.last_event("Eve", "warning")["exits"] == left
-        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
-    with refused("rated_games_suspended"):
+        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS_PER_HOUR)
+    with raises_club_error("rated_games_suspended"):
         await club.server.lobby.seek(eve, RATED)
-    with refused("rated_games_suspended"):
+    with raises_club_error("rated_games_suspended"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
-    with refused("rated_games_suspended"):
+    with raises_club_error("rated_games_suspended"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
     assert not events(club, "Ann", "warning")
-    advance_clock(club, fair_play.PENALTY_SECONDS + 1)
+    advance_clock(club, fair_play.SUSPENSION_SECONDS_PER_EXIT + 1)
     assert "game" in await club.server.lobby.accept(eve, seek)
 
 
@@ -181,8 +181,8 @@ async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> No
 async def test_a_seek_of_a_suspended_player_is_skipped(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     await club.server.lobby.seek(eve, RATED)
-    for _ in range(fair_play.MAX_FREE_EXITS + 1):
-        club.server.fair_play.record_exit(eve.require_account().number)
+    for _ in range(fair_play.MAX_FREE_EXITS_PER_HOUR + 1):
+        club.server.fair_play.record_exit(eve.require_account().id)
     assert "seek" in await club.server.lobby.seek(ann, RATED)
     number = (await club.server.lobby.seek(bob, RATED))["game"]
     assert {person.name for person in club.server.live_games[number].accounts} == {"Ann", "Bob"}
@@ -212,27 +212,27 @@ def test_exits_expire_after_an_hour() -> None:
         0,
         0,
         0,
-        fair_play.PENALTY_SECONDS / 60,
+        fair_play.SUSPENSION_SECONDS_PER_EXIT / 60,
     ]
     assert exits(7, 242.0)[1] == 2 and exits(7, 303.0)[1] == 0 and exits(8, 3.0) == (0, 0)
-    assert exits(7, fair_play.HOUR + 1.5)[0] == 2
+    assert exits(7, fair_play.HOUR_SECONDS + 1.5)[0] == 2
     for moment in range(4, 40):
         exits(7, float(moment), note=True)
-    assert exits(7, 39.0)[1] == fair_play.MAX_PENALTY_SECONDS / 60
+    assert exits(7, 39.0)[1] == fair_play.MAX_SUSPENSION_SECONDS / 60
 
 
 @with_club
 async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
     await club.start_game(ann, eve, RATED)
-    assert 29.0 < club.last_event("Eve")["first_move"] <= 30.0
+    assert 29.0 < club.last_event("Eve")["first_move_seconds"] <= 30.0
     advance_clock(club, 31.0)
     await club.wait_until(lambda: club.last_event("Eve")["over"])
     assert club.last_event("Eve")["reason"] == ABORTED and mean_rating(club, ann) == 1500.0
     assert club.last_event("Ann", "warning")["exits"] == 1 and not events(club, "Eve", "warning")
     number = await club.start_game(ann, eve, RATED)
     await play_random_moves(club, number, [ann, eve], max_moves=2)
-    assert club.last_event("Ann")["first_move"] is None
+    assert club.last_event("Ann")["first_move_seconds"] is None
     advance_clock(club, 200.0)
     assert not (await club.server.watch(ann, number))["over"]
     advance_clock(club, 101.0)
@@ -255,27 +255,32 @@ def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: in
     async def play(club: ClubHarness) -> None:
         ann, bob = club.connect("Ann"), club.connect("Bob")
         number = await club.start_game(ann, bob, RATED)
-        with refused("claim_before_start"):
+        with raises_club_error("claim_before_start"):
             await club.server.claim(ann, number)
         await play_random_moves(club, number, [ann, bob], max_moves=plies)
-        with refused("opponent_online"):
+        with raises_club_error("opponent_online"):
             await club.server.claim(ann, number)
         club.server.disconnect(bob)
         news = club.last_event("Ann", "opponent")
         assert (news["game"], news["name"], news["online"]) == (number, "Bob", False) and 29.0 < news[
-            "claim_in"
+            "claim_in_seconds"
         ] <= 30.0
         advance_clock(club, 20.0)
-        with refused("claim_too_early"):
+        with raises_club_error("claim_too_early"):
             await club.server.claim(ann, number)
-        with refused("not_your_game"):
+        with raises_club_error("not_your_game"):
             await club.server.claim(club.connect("Eve"), number)
         advance_clock(club, 10.1)
-        with refused("no_draw_claims"):
+        with raises_club_error("no_draw_claims"):
             await club.server.claim(ann, number, draw=True)
         await club.server.claim(ann, number)
         end = club.last_event("Ann")
-        assert end["over"] and end["winner"] == 0 and end["reason"] == LEFT_GAME and end["players"][0]["after"] > 1500
+        assert (
+            end["over"]
+            and end["winner"] == 0
+            and end["reason"] == LEFT_GAME
+            and end["players"][0]["rating_after"] > 1500
+        )
 
     play(tmp_path)
 
@@ -288,14 +293,16 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
     club.server.disconnect(bob)
     advance_clock(club, 31.0)
     bob = club.connect("Bob")
-    assert club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in"] is None
-    with refused("opponent_online"):
+    assert (
+        club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in_seconds"] is None
+    )
+    with raises_club_error("opponent_online"):
         await club.server.claim(ann, number)
     other = club.connect("Bob")
     club.server.disconnect(bob)
     assert club.last_event("Ann", "opponent")["online"], "one connection is enough"
     club.server.disconnect(other)
-    assert club.last_event("Ann", "opponent")["claim_in"] > 59.0
+    assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 59.0
     club.server.disconnect(ann)
     ann = club.connect("Ann")
     assert not club.last_event("Ann", "opponent")["online"], "a client is notified when it connects"
@@ -312,8 +319,8 @@ async def test_a_restart_extends_the_grace_period(club: ClubHarness) -> None:
     await club.close()
     await club.open()
     ann = club.connect("Ann")
-    assert club.last_event("Ann", "opponent")["claim_in"] > 55.0
-    with refused("claim_too_early"):
+    assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 55.0
+    with raises_club_error("claim_too_early"):
         await club.server.claim(ann, number)
     advance_clock(club, 61.0)
     assert (await club.server.claim(ann, number))["over"]
@@ -328,12 +335,12 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
         await club.server.blocks.block(ann, "eve") == {"blocked": ["Eve"]} == await club.server.blocks.block(ann, "Eve")
     )
     assert club.last_event("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
-    with refused("challenges_declined"):
+    with raises_club_error("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     assert len(events(club, "Ann", "challenge")) == 1
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
     assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
-    with refused("offer_gone"):
+    with raises_club_error("offer_gone"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor in the reverse direction"
     await club.close()
@@ -342,7 +349,7 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     assert (
         club.last_event("Ann", "welcome")["blocked"] == ["Eve"] and club.last_event("Eve", "welcome")["blocked"] == []
     )
-    with refused("challenges_declined"):
+    with raises_club_error("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     number_of_challenge = (await club.server.lobby.challenge(ann, "Eve", RATED))[
         "challenge"
@@ -358,16 +365,16 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
     number = await club.start_game(ann, eve, RATED)
     ann.chat_enabled = eve.chat_enabled = True
     await club.server.blocks.block(ann, "Eve")
-    with refused("opponent_chat_off"):
-        await club.server.chat.say(eve, number, "hello")
+    with raises_club_error("opponent_chat_off"):
+        await club.server.chat.send(eve, number, "hello")
     await club.server.resign(eve, number)
-    with refused("challenges_declined"):
+    with raises_club_error("challenges_declined"):
         await club.server.rematch(eve, number)
-    with refused("block_self"):
+    with raises_club_error("block_self"):
         await club.server.blocks.block(ann, "ann")
-    with refused("unknown_player"):
+    with raises_club_error("unknown_player"):
         await club.server.blocks.block(ann, "nobody")
-    with refused("not_logged_in"):
+    with raises_club_error("not_logged_in"):
         await club.server.blocks.block(club.connect("spectator"), "Ann")
 
 
@@ -378,26 +385,26 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     plan = partial(create_tournament, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
     number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
-    await club.server.tournaments.join(rex, number)
+    await club.server.tournaments.enter(rex, number)
     for twin in (ann, max_):
-        with refused("same_person_entered"):
-            await club.server.tournaments.join(twin, number)
-    await club.server.tournaments.join(rex, number)
+        with raises_club_error("same_person_entered"):
+            await club.server.tournaments.enter(twin, number)
+    await club.server.tournaments.enter(rex, number)
     bob.network = eve.network = "192.0.2.7"
-    await club.server.tournaments.join(bob, number)
-    with refused("same_network_entered"):
-        await club.server.tournaments.join(eve, number)
+    await club.server.tournaments.enter(bob, number)
+    with raises_club_error("same_network_entered"):
+        await club.server.tournaments.enter(eve, number)
     await club.server.tournaments.withdraw(rex, number)
-    await club.server.tournaments.join(ann, number)
+    await club.server.tournaments.enter(ann, number)
     await club.server.tournaments.withdraw(bob, number)
-    await club.server.tournaments.join(eve, number)
+    await club.server.tournaments.enter(eve, number)
     bob.network = None
-    await club.server.tournaments.join(bob, number)
+    await club.server.tournaments.enter(bob, number)
     advance_clock(club, 1001.0)
     club.server.tournaments.wake()
     await club.wait_until(lambda: club.server.live_games)
-    known = select(entries.c.network)
-    rows = club.store.read(lambda connection: connection.execute(known).scalars().all())
+    known = select(entrants.c.network)
+    rows = club.store.read_blocking(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are cleared at the start"
 
 
@@ -413,7 +420,7 @@ async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
     for number in list(club.server.live_games)[::2]:
         await club.server.resign(club.connect(club.server.live_games[number].accounts[0].name), number)
     for each in people:
-        account = each.require_account().number
+        account = each.require_account().id
         mine = [
             live_game.state.number
             for live_game in club.server.live_games.values()
@@ -437,7 +444,7 @@ async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarne
     assert not [act for act in writes if isinstance(act, SaveGame)]
     await club.server.draw(bob, number, accept=False)
     for _ in range(20):
-        with refused("draw_already_offered"):
+        with raises_club_error("draw_already_offered"):
             await club.server.draw(ann, number)
         await club.server.draw(bob, number, accept=False)
     assert len(events(club, "Bob", "game")) == heard + 1

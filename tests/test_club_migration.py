@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 from test_club_server import ClubHarness, play_random_moves
 from waiting import TIMEOUT
 
-from awello.club.accounts import Account, find_account, find_by_session, find_by_token, recognise_origin
+from awello.club.accounts import Account, find_account, find_by_session, find_by_token, find_known_origin
 from awello.club.schema import CLUB, audit
 from awello.club.store import ClubStore
 from awello.club.stored_games import load_heartbeat, load_live_games, load_rating, load_rating_changes
@@ -70,24 +70,24 @@ def test_everything_is_found(database: str) -> None:
             assert {column["name"] for column in inspected.get_columns(table.name)} == set(table.columns.keys())
             names = {index["name"] for index in inspected.get_indexes(table.name)}
             assert {index.name for index in table.indexes} <= names
-        accounts = [store.read(partial(find_account, name=name)) for name in ("ANN", "bob", "rex")]
+        accounts = [store.read_blocking(partial(find_account, name=name)) for name in ("ANN", "bob", "rex")]
         assert accounts == [ANN, BOB, REX]
-        assert store.read(partial(find_by_token, secret="token of rex")) == REX
-        assert store.read(partial(find_by_session, secret="session of Ann")) == ANN
-        assert store.read(partial(recognise_origin, account=1, device="device", network="other")) == "device"
-        events = store.read(lambda connection: connection.execute(select(audit)).all())
+        assert store.read_blocking(partial(find_by_token, secret="token of rex")) == REX
+        assert store.read_blocking(partial(find_by_session, secret="session of Ann")) == ANN
+        assert store.read_blocking(partial(find_known_origin, account=1, device="device", network="other")) == "device"
+        events = store.read_blocking(lambda connection: connection.execute(select(audit)).all())
         assert [(row.address, row.event) for row in events] == [("192.0.2.7", "account opened")]
-        first, second = store.read(load_live_games)
+        first, second = store.read_blocking(load_live_games)
         assert (first.number, first.players, len(first.moves), first.clocks) == (4, (2, 1), 9, (302.5, 302.0))
         assert (second.number, second.tournament, len(second.moves)) == (5, 1, 7)
-        rating = store.read(partial(load_rating, account=2, pool="othello blitz"))
+        rating = store.read_blocking(partial(load_rating, account=2, pool="othello blitz"))
         assert (round(rating.mean), round(rating.deviation)) == (1617, 337)
-        changes = store.read(partial(load_rating_changes, game=3))
+        changes = store.read_blocking(partial(load_rating_changes, game=3))
         assert changes and [round(after) for _, after in changes] == [1383, 1617]
-        tournament = store.read(partial(find_tournament, key="Friday"))
-        (fixture,) = tournament.fixtures
-        assert (tournament.state, tournament.entrants, fixture.game) == (PLAYING, (BOB, ANN), 5)
-        assert store.read(load_heartbeat) == pytest.approx(1795037597.3, abs=0.1)
+        tournament = store.read_blocking(partial(find_tournament, key="Friday"))
+        (pairing,) = tournament.pairings
+        assert (tournament.state, tournament.entrants, pairing.game) == (PLAYING, (BOB, ANN), 5)
+        assert store.read_blocking(load_heartbeat) == pytest.approx(1795037597.3, abs=0.1)
 
 
 def test_its_games_are_resumed(database: str) -> None:
@@ -101,7 +101,7 @@ def test_its_games_are_resumed(database: str) -> None:
         await club.wait_until(lambda: not club.server.tournaments.tournaments)
         details = await club.server.tournaments.show(1)
         assert details["state"] == "ended" and details["pairings"][0]["points"] is not None
-        assert club.server.blocks.names(ANN) == ["rex"]
+        assert club.server.blocks.blocked_names(ANN) == ["rex"]
         await club.close()
 
     asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))

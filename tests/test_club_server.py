@@ -73,7 +73,7 @@ class ClubHarness:
 
     async def wait_for_heartbeat(self) -> None:
         """Wait until the heartbeat has been stored at the present time."""
-        await self.wait_until(lambda: self.store.read(load_heartbeat) == self.clock())
+        await self.wait_until(lambda: self.store.read_blocking(load_heartbeat) == self.clock())
 
     async def start_game(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
         """Start a game between two clients, in this order; return its number."""
@@ -98,7 +98,7 @@ def with_club(test: Play) -> Callable[[Path], None]:
     return run
 
 
-def refused(code: str) -> pytest.RaisesExc[ClubError]:
+def raises_club_error(code: str) -> pytest.RaisesExc[ClubError]:
     return pytest.raises(ClubError, check=lambda error: error.code == code)
 
 
@@ -135,9 +135,9 @@ async def test_matching_seeks_start_a_game(club: ClubHarness) -> None:
         return [[seek["from"] for seek in lobby["seeks"]] for lobby in lobbies]
 
     await club.wait_until(lambda: ["Bob", "Ann"] in seen()[-1:])
-    with refused("own_offer"):
+    with raises_club_error("own_offer"):
         await club.server.lobby.accept(bob, 2)
-    with refused("offer_gone"):
+    with raises_club_error("offer_gone"):
         await club.server.lobby.accept(bob, 1)
 
 
@@ -172,12 +172,12 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
     await club.wait_until(lambda: club.archived)
     (record,) = club.archived
     assert record.tags["Black"] == "Ann" and record.final.score() == end["score"]
-    with refused("game_over"):
+    with raises_club_error("game_over"):
         await club.server.resign(ann, number)
     assert (await club.server.watch(ann, number))["over"]
     club.server.ended.clear()
     assert (await club.server.watch(ann, number))["moves"] == end["moves"], "from the database"
-    with refused("unknown_game"):
+    with raises_club_error("unknown_game"):
         await club.server.watch(ann, 77)
 
 
@@ -187,14 +187,14 @@ async def test_clients_cannot_act_for_others(club: ClubHarness) -> None:
     number = await club.start_game(ann, bob)
     state = await club.server.watch(eve, number)
     for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (spectator, "not_logged_in")):
-        with refused(code):
+        with raises_club_error(code):
             await club.server.move(client, number, 0, state["legal"][0])
     for act in (club.server.resign, club.server.abort, club.server.draw):
-        with refused("not_your_game"):
+        with raises_club_error("not_your_game"):
             await act(eve, number)
-    with refused("not_logged_in"):
+    with raises_club_error("not_logged_in"):
         await club.server.lobby.seek(spectator, BLITZ)
-    with refused("game_not_live"):
+    with raises_club_error("game_not_live"):
         await club.server.move(ann, 99, 0, "f5")
     assert club.last_event("Ann")["ply"] == 0
 
@@ -207,10 +207,10 @@ async def test_a_move_that_is_sent_again_is_acknowledged_again(club: ClubHarness
     first = await club.server.move(ann, number, 0, move)
     again = await club.server.move(ann, number, 0, move)
     assert first["ply"] == again["ply"] == 1
-    with refused("wrong_ply"):
+    with raises_club_error("wrong_ply"):
         await club.server.move(bob, number, 0, move)
     other = next(name for name in ("b1", "c2", "d3", "a1") if name != move)
-    with refused("wrong_ply"):
+    with raises_club_error("wrong_ply"):
         await club.server.move(ann, number, 0, other)
 
 
@@ -232,22 +232,22 @@ async def test_challenges(club: ClubHarness) -> None:
     ann, bob, eve = club.connect("Ann"), club.connect("Bob"), club.connect("Eve")
     number = (await club.server.lobby.challenge(ann, "bob", BLITZ))["challenge"]
     assert club.last_event("Bob", "challenge")["from"] == "Ann"
-    with refused("offer_gone"):
+    with raises_club_error("offer_gone"):
         await club.server.lobby.accept(eve, number)
-    with refused("not_your_offer"):
+    with raises_club_error("not_your_offer"):
         await club.server.lobby.decline(eve, number)
     await club.server.lobby.decline(bob, number)
     assert club.last_event("Ann", "declined")["by"] == "Bob"
     number = (await club.server.lobby.challenge(ann, "Bob", BLITZ))["challenge"]
     assert "game" in await club.server.lobby.accept(bob, number)
-    with refused("challenge_self"):
+    with raises_club_error("challenge_self"):
         await club.server.lobby.challenge(ann, "Ann", BLITZ)
-    with refused("player_offline"):
+    with raises_club_error("player_offline"):
         await club.server.lobby.challenge(ann, "Zed", BLITZ)
     await club.server.lobby.challenge(eve, "Bob", BLITZ)
     club.server.disconnect(eve)
     assert not club.server.lobby.challenges, "offers are withdrawn when their author disconnects"
-    with refused("player_offline"):
+    with raises_club_error("player_offline"):
         await club.server.lobby.challenge(ann, "Eve", BLITZ)
 
 
@@ -255,17 +255,17 @@ async def test_challenges(club: ClubHarness) -> None:
 async def test_there_are_limits(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
-        with refused("invalid_time_control"):
+        with raises_club_error("invalid_time_control"):
             await club.server.lobby.seek(ann, replace(BLITZ, control=control))
-    for number in range(lobbies.MAX_SEEKS):
+    for number in range(lobbies.MAX_SEEKS_PER_ACCOUNT):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
-    with refused("too_many_seeks"):
+    with raises_club_error("too_many_seeks"):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
     club.server.disconnect(ann)
     ann = club.connect("Ann")
-    for _ in range(server_module.MAX_GAMES):
+    for _ in range(server_module.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(ann, bob)
-    with refused("too_many_games"):
+    with raises_club_error("too_many_games"):
         await club.server.lobby.seek(bob, BLITZ)
 
 
@@ -285,7 +285,7 @@ async def test_a_disconnected_client_creates_no_seek(club: ClubHarness) -> None:
     seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
     await asyncio.sleep(0)  # the task starts
     club.server.disconnect(ann)
-    with refused("disconnected"):
+    with raises_club_error("disconnected"):
         await seeking
     assert not club.server.lobby.seeks
 
@@ -311,14 +311,14 @@ async def test_a_game_that_cannot_be_archived_does_not_block_others(club: ClubHa
 async def test_rematch(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
-    with refused("no_rematch"):
+    with raises_club_error("no_rematch"):
         await club.server.rematch(ann, number)
     await club.server.resign(ann, number)
     assert await club.server.rematch(bob, number) == {} == await club.server.rematch(bob, number)
     assert club.last_event("Ann", "rematch")["by"] == "Bob"
     again = (await club.server.rematch(ann, number))["game"]
     assert again != number and [each["name"] for each in club.last_event("Ann")["players"]] == ["Bob", "Ann"]
-    with refused("not_your_game"):
+    with raises_club_error("not_your_game"):
         await club.server.rematch(club.connect("Eve"), number)
 
 
@@ -380,7 +380,7 @@ async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> 
         return write(fail_to_write)
 
     club.store.submit = fail  # type: ignore[method-assign]
-    with refused("storage"):
+    with raises_club_error("storage"):
         await club.server.move(ann, number, 0, move)
     assert club.last_event("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
     before = club.last_event("Ann")["clocks"]
@@ -388,7 +388,7 @@ async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> 
     failures = club.server.store.failures
     await club.wait_until(lambda: club.server.store.failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
-    with refused("storage"):
+    with raises_club_error("storage"):
         await club.server.move(ann, number, 0, move)  # refused until the database has been loaded again
     await club.wait_until(lambda: not club.server.store.failing)
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1
@@ -410,7 +410,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
 
     async def trouble(act: Awaitable[Any]) -> None:
         club.store.submit = lose  # type: ignore[method-assign]
-        with refused("storage"):
+        with raises_club_error("storage"):
             await act
         club.store.submit = write  # type: ignore[method-assign]
         await club.wait_until(lambda: not club.server.store.failing)
@@ -419,7 +419,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
     await trouble(club.server.resign(bob, other))
-    assert other in club.server.ended and club.last_event("Ann")["players"][0]["after"]
+    assert other in club.server.ended and club.last_event("Ann")["players"][0]["rating_after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
     assert len(club.server.live_games) == 2  # the game whose start was not reported, and the first one
@@ -447,7 +447,7 @@ async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
     for each in crowd[:5]:
         for _ in range(10):
             await club.server.lobby.challenge(each, "Ann", BLITZ)
-    with refused("too_many_incoming_challenges"):
+    with raises_club_error("too_many_incoming_challenges"):
         await club.server.lobby.challenge(crowd[5], "Ann", BLITZ)
     club.server.disconnect(ann)
     ann = club.connect("Ann")
@@ -460,7 +460,7 @@ async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
 async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness) -> None:
     eve, friend, ann, bob = map(club.connect, ("Eve", "Friend", "Ann", "Bob"))
     await club.server.lobby.seek(eve, BLITZ)
-    for number in range(server_module.MAX_GAMES):
+    for number in range(server_module.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
     assert "seek" in await club.server.lobby.seek(ann, BLITZ)
     number = (await club.server.lobby.seek(bob, BLITZ))["game"]
@@ -469,14 +469,17 @@ async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness
 
 @with_club
 async def test_games_that_start_concurrently_are_counted(club: ClubHarness) -> None:
-    ann, others = club.connect("Ann"), [club.connect(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
+    ann, others = (
+        club.connect("Ann"),
+        [club.connect(f"P{number}") for number in range(server_module.MAX_LIVE_GAMES_PER_USER + 4)],
+    )
     offers = [(await club.server.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
     requests = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
     answers = await asyncio.gather(*requests, return_exceptions=True)
     assert sum(isinstance(answer, ClubError) for answer in answers) == 4
     assert (
         len([live_game for live_game in club.server.live_games.values() if ann.account in live_game.accounts])
-        == server_module.MAX_GAMES
+        == server_module.MAX_LIVE_GAMES_PER_USER
     )
 
 
@@ -485,18 +488,18 @@ async def test_clocks_keep_running_after_an_unexpected_error(club: ClubHarness) 
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     live_game, broken = club.server.live_games[number], list[str]()
-    real = club.store.read, club.store.submit
+    real = club.store.read_blocking, club.store.submit
 
     def fail(operation: Any) -> Any:
         broken.append(str(operation))
         raise ZeroDivisionError("a bug")
 
-    club.store.read = club.store.submit = fail  # type: ignore[method-assign, assignment]
+    club.store.read_blocking = club.store.submit = fail  # type: ignore[method-assign, assignment]
     live_game.state = replace(live_game.state, clocks=(0.0, 300.0))
     club.server.tournaments.wake()
     club.clock.advance(MAX_LAG_COMPENSATION + 0.001)
     await club.wait_until(lambda: len(broken) > 2)
-    club.store.read, club.store.submit = real  # type: ignore[method-assign]
+    club.store.read_blocking, club.store.submit = real  # type: ignore[method-assign]
     await club.wait_until(lambda: live_game.state.over)
     await club.wait_until(lambda: len(club.server._tasks) == 4)
 

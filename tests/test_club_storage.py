@@ -11,10 +11,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_proxy
 from database import find_programs, new_database, postgres
+from postgres_proxy import AFTER, BEFORE, DURING, FORGET, PostgresProxy, postgres_proxy
 from sqlalchemy import Connection, event, func, select, update
-from test_club_server import ClubHarness, refused
+from test_club_server import ClubHarness, raises_club_error
 from waiting import wait_until
 
 from awello import Game
@@ -45,8 +45,8 @@ def database(folder: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def proxy(folder: str) -> Iterator[CuttingProxy]:
-    with cutting_proxy(folder) as found:
+def proxy(folder: str) -> Iterator[PostgresProxy]:
+    with postgres_proxy(folder) as found:
         yield found
 
 
@@ -86,7 +86,9 @@ def begin_game(connection: Connection) -> GameState:
 
 
 def count(store: ClubStore, table: Any) -> int:
-    return store.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
+    return store.read_blocking(
+        lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+    )
 
 
 def open_store(database: str, claim: bool = True) -> ClubStore:
@@ -102,7 +104,7 @@ def open_store(database: str, claim: bool = True) -> ClubStore:
 # ---- lost answers to COMMIT ------------------------------------------------------------------------------------------
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
-def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: CuttingProxy, moment: str) -> None:
+def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: PostgresProxy, moment: str) -> None:
     store = open_store(proxy.address(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
@@ -119,7 +121,7 @@ def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: Cutt
 
 @needs_postgres
 def test_a_transaction_lost_by_the_network_does_not_block_the_club(
-    database: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+    database: str, proxy: PostgresProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database server would wait for its client for hours and hold the write lock."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
@@ -136,7 +138,7 @@ def test_a_transaction_lost_by_the_network_does_not_block_the_club(
 
 
 @needs_postgres
-def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingProxy) -> None:
+def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: PostgresProxy) -> None:
     store = open_store(proxy.address(name_of(database)))
     trigger = """
         CREATE FUNCTION wait() RETURNS trigger AS
@@ -163,7 +165,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingP
 
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
-def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: CuttingProxy, claim: bool) -> None:
+def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: PostgresProxy, claim: bool) -> None:
     """The outcome is unknown without the database, and for a command, which has no epoch."""
     store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
@@ -234,14 +236,14 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
         await asyncio.to_thread(cut_claim, database)
         second = await ClubHarness(database).open()
         second.accounts = first.accounts
-        with refused("storage"):
+        with raises_club_error("storage"):
             await first.server.move(ann, number, 0, state["legal"][0])
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
         await first.wait_until(lambda: first.store._lock is None)  # it has tried to acquire the club again
         assert first.server.store.failing and tries == 1
-        with refused("storage"):
+        with raises_club_error("storage"):
             await first.server.resign(bob, number)
         await second.close()
         await first.wait_until(lambda: not first.server.store.failing)
@@ -273,7 +275,7 @@ def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.
     futures = write_together(store, *fine, refuse, *fine)
     for at, future in enumerate(futures):
         if at == 50:
-            with refused("no"):
+            with raises_club_error("no"):
                 future.result()
         else:
             future.result()
@@ -313,7 +315,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
             save_heartbeat(connection, since)
 
         await club.server.store.write(move_back)
-        with refused("storage"):
+        with raises_club_error("storage"):
             await club.server.store.write(fail)
         assert club.server.store.failed_at is not None
         club.server.store.failed_at -= 40  # suspended for 40 seconds

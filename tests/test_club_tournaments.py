@@ -16,7 +16,7 @@ import pytest
 from clubs import ClubHttpClient, serving, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
-from test_club_server import ClubHarness, refused, with_club
+from test_club_server import ClubHarness, raises_club_error, with_club
 from waiting import TIMEOUT, ManualClock, wait_until_async
 
 from awello import Game
@@ -77,11 +77,11 @@ class RandomClient(ClientConnection):
 def create_test_tournament(
     club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0
 ) -> int:
-    """Create a tournament whose start `begin` brings forward; return its number."""
-    return make(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
+    """Create a tournament that `start_tournament` starts early; return its number."""
+    return create_tournament_in(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
 
-def make(club: ClubHarness, *terms: Any) -> ClubTournament:
+def create_tournament_in(club: ClubHarness, *terms: Any) -> ClubTournament:
     return club.store.submit(lambda connection: tournament_store.create_tournament(connection, *terms)).result()
 
 
@@ -97,7 +97,7 @@ def start_now(store: ClubStore, number: int) -> None:
 
 
 def load_tournament(club: ClubHarness, number: int) -> ClubTournament:
-    return club.store.read(partial(tournament_store.find_tournament, key=number))
+    return club.store.read_blocking(partial(tournament_store.find_tournament, key=number))
 
 
 async def wait_for_state(
@@ -105,7 +105,7 @@ async def wait_for_state(
 ) -> ClubTournament:
     """Wait until a tournament has reached a state or a round."""
 
-    def there() -> ClubTournament | None:
+    def load_if_reached() -> ClubTournament | None:
         tournament = load_tournament(club, number)
         return (
             tournament
@@ -113,48 +113,48 @@ async def wait_for_state(
             else None
         )
 
-    tournament = await wait_until_async(there)
+    tournament = await wait_until_async(load_if_reached)
     assert tournament
     return tournament
 
 
 async def wait_for_check(club: ClubHarness) -> None:
     """Wait until the organiser has checked every tournament once more."""
-    organiser_of_club, looked = club.server.tournaments, asyncio.Event()
-    look = organiser_of_club._check_all
+    organiser, looked = club.server.tournaments, asyncio.Event()
+    look = organiser._check_all
 
     async def report() -> None:
         await look()
         looked.set()
 
-    organiser_of_club._check_all = report  # type: ignore[method-assign]
-    organiser_of_club.wake()
+    organiser._check_all = report  # type: ignore[method-assign]
+    organiser.wake()
     await asyncio.wait_for(looked.wait(), TIMEOUT)
-    organiser_of_club._check_all = look  # type: ignore[method-assign]
+    organiser._check_all = look  # type: ignore[method-assign]
 
 
 def load_games(club: ClubHarness) -> list[GameState]:
     """All stored games."""
-    rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    rows = club.store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
 def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
-    """Check that fixtures and games correspond, with the same results."""
+    """Check that pairings and games correspond, with the same results."""
     states = {state.number: state for state in load_games(club) if state.tournament == tournament.number}
-    bound = [fixture for fixture in tournament.fixtures if fixture.game is not None]
-    assert sorted(fixture.game or 0 for fixture in bound) == sorted(states)
-    for fixture in tournament.fixtures:
-        if fixture.game is not None:
-            state = states[fixture.game]
-            assert state.over and state.players == fixture.players and state.game == tournament.terms.game
+    bound = [pairing for pairing in tournament.pairings if pairing.game is not None]
+    assert sorted(pairing.game or 0 for pairing in bound) == sorted(states)
+    for pairing in tournament.pairings:
+        if pairing.game is not None:
+            state = states[pairing.game]
+            assert state.over and state.players == pairing.players and state.game == tournament.terms.game
             expected = {None: (0.5, 0.5), 0: (1.0, 0.0), 1: (0.0, 1.0)}[state.winner]
-            assert fixture.points == expected and fixture.decided and not fixture.forfeit
-    assert len({frozenset(fixture.players) for fixture in bound}) == len(bound) // (
+            assert pairing.points == expected and pairing.decided and not pairing.forfeit
+    assert len({frozenset(pairing.players) for pairing in bound}) == len(bound) // (
         1 + (tournament.system == DOUBLE_ROUND_ROBIN)
     )
     assert sum(row.points for row in tournament.standings) == sum(
-        sum(fixture.points) for fixture in tournament.fixtures
+        sum(pairing.points) for pairing in tournament.pairings
     )
 
 
@@ -164,11 +164,11 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
     number = create_test_tournament(club, rounds=3)
     players = [RandomClient(club, name) for name in ("Ann", "Bob", "Eve", "Dan", "Kim", "Max")]
     for player in players:
-        assert (await club.server.tournaments.join(player, "friday"))["state"] == "open"
+        assert (await club.server.tournaments.enter(player, "friday"))["state"] == "open"
     start_tournament(club, number)
     tournament = await wait_for_state(club, number)
     check_results(club, tournament)
-    assert tournament.rounds == 3 and len(tournament.fixtures) == 9 and len(load_games(club)) == 9
+    assert tournament.rounds == 3 and len(tournament.pairings) == 9 and len(load_games(club)) == 9
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
     for player in players:
         news = [message for message in player.received if message["type"] == "tournament"]
@@ -179,9 +179,9 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
         end = player.last_tournament_event()
         assert end["state"] == "ended" and end["pairing"]["points"] is not None and len(end["standings"]) == 6
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
-        assert {"name", "bot", "rank", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
-    assert not club.server.tournaments._last_news and not club.server.tournaments._round_called, "memory is released"
-    rows = club.store.read(lambda connection: load_rating(connection, 1, "othello4 blitz"))
+        assert {"name", "bot", "rank", "points", "buchholz", "sonneborn_berger", "wins"} == end["standings"][0].keys()
+    assert not club.server.tournaments._last_sent and not club.server.tournaments._round_started, "memory is released"
+    rows = club.store.read_blocking(lambda connection: load_rating(connection, 1, "othello4 blitz"))
     assert rows.deviation < 350, "its games are rated"
 
 
@@ -191,7 +191,7 @@ def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int)
     async def play(club: ClubHarness) -> None:
         number = create_test_tournament(club, system=system)
         for name in ("Ann", "Bob", "Eve", "Dan", "Kim")[:size]:
-            await club.server.tournaments.join(RandomClient(club, name), number)
+            await club.server.tournaments.enter(RandomClient(club, name), number)
         start_tournament(club, number)
         tournament = await wait_for_state(club, number)
         check_results(club, tournament)
@@ -199,7 +199,7 @@ def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int)
             tournament.rounds == tournament.round == size * (1 + (system == DOUBLE_ROUND_ROBIN))
             and len(load_games(club)) == count
         )
-        byes = Counter(fixture.first for fixture in tournament.fixtures if fixture.second is None)
+        byes = Counter(pairing.first for pairing in tournament.pairings if pairing.second is None)
         assert set(byes.values()) == {1 + (system == DOUBLE_ROUND_ROBIN)} and len(byes) == size
 
     play(tmp_path)
@@ -211,23 +211,23 @@ async def test_absent_players_forfeit_and_are_not_paired_until_they_return(club:
     number = create_test_tournament(club, rounds=3, grace=0.3)
     players = [RandomClient(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
-        await club.server.tournaments.join(player, number)
+        await club.server.tournaments.enter(player, number)
     dan = players[3]
     club.server.disconnect(dan)
     start_tournament(club, number)
-    await club.wait_until(lambda: (number, 1) in club.server.tournaments._round_called)
+    await club.wait_until(lambda: (number, 1) in club.server.tournaments._round_started)
     await wait_for_check(club)
-    assert not any(fixture.forfeit for fixture in load_tournament(club, number).fixtures)
+    assert not any(pairing.forfeit for pairing in load_tournament(club, number).pairings)
     club.clock.advance(0.3)
     club.server.tournaments.wake()
     first = await wait_for_state(club, number, number_of_round=2)
-    (missed,) = [fixture for fixture in first.fixtures if fixture.forfeit]
-    assert dan.account and missed.was_missed_by(dan.account.number) and missed.game is None and sum(missed.points) == 1
+    (missed,) = [pairing for pairing in first.pairings if pairing.forfeit]
+    assert dan.account and missed.was_missed_by(dan.account.id) and missed.game is None and sum(missed.points) == 1
     tournament = await wait_for_state(club, number)
     check_results(club, tournament)
-    later = [fixture for fixture in tournament.fixtures if fixture.round > 1]
-    assert all(dan.account.number not in fixture.players for fixture in later) and len(later) == 4
-    assert tournament.standings[-1].player == dan.account.number and tournament.standings[-1].points == 0
+    later = [pairing for pairing in tournament.pairings if pairing.round > 1]
+    assert all(dan.account.id not in pairing.players for pairing in later) and len(later) == 4
+    assert tournament.standings[-1].player == dan.account.id and tournament.standings[-1].points == 0
 
 
 @with_club
@@ -235,7 +235,7 @@ async def test_a_late_player_plays_within_the_grace_period(club: ClubHarness) ->
     number = create_test_tournament(club, rounds=1, grace=30.0)
     ann, bob = RandomClient(club, "Ann"), RandomClient(club, "Bob")
     for player in (ann, bob):
-        await club.server.tournaments.join(player, number)
+        await club.server.tournaments.enter(player, number)
     club.server.disconnect(bob)
     start_tournament(club, number)
     await wait_for_state(club, number, number_of_round=1)
@@ -252,7 +252,7 @@ async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None
     number = create_test_tournament(club, rounds=5, grace=0.0)
     for name in ("Ann", "Bob", "Eve"):
         player = RandomClient(club, name)
-        await club.server.tournaments.join(player, number)
+        await club.server.tournaments.enter(player, number)
         club.server.disconnect(player)
     start_tournament(club, number)
     tournament = await wait_for_state(club, number)
@@ -264,31 +264,31 @@ async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None
 
 @with_club
 async def test_entering_and_withdrawing(club: ClubHarness) -> None:
-    organiser_of_club = club.server.tournaments
+    organiser = club.server.tournaments
     number = create_test_tournament(club, rounds=2)
     ann, bob, eve, spectator = (club.connect(name) for name in ("Ann", "Bob", "Eve", "spectator"))
     for client in (ann, bob, eve, ann):
-        assert (await organiser_of_club.join(client, number))["tournament"] == number
-    assert (await organiser_of_club.show(number))["entrants"] == 3
-    assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
-    assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
-    with refused("not_logged_in"):
-        await organiser_of_club.join(spectator, number)
+        assert (await organiser.enter(client, number))["tournament"] == number
+    assert (await organiser.show(number))["entrants"] == 3
+    assert (await organiser.withdraw(eve, "Friday"))["entrants"] == 2
+    assert (await organiser.withdraw(eve, "Friday"))["entrants"] == 2
+    with raises_club_error("not_logged_in"):
+        await organiser.enter(spectator, number)
     for which in (99, "Monday", "1"):
-        with refused("unknown_tournament"):
-            await organiser_of_club.join(eve, which)
+        with raises_club_error("unknown_tournament"):
+            await organiser.enter(eve, which)
     start_tournament(club, number)
     await wait_for_state(club, number, number_of_round=1)
-    with refused("tournament_started"):
-        await organiser_of_club.join(eve, number)
-    with refused("tournament_started"):
-        await organiser_of_club.withdraw(ann, number)
-    assert (await organiser_of_club.join(ann, number))["state"] == "playing", "entering again has no effect"
-    found = await organiser_of_club.list(ann)
+    with raises_club_error("tournament_started"):
+        await organiser.enter(eve, number)
+    with raises_club_error("tournament_started"):
+        await organiser.withdraw(ann, number)
+    assert (await organiser.enter(ann, number))["state"] == "playing", "entering again has no effect"
+    found = await organiser.list(ann)
     listed = found["tournaments"]
     assert [(each["name"], each["state"], each["entrants"]) for each in listed] == [("Friday", "playing", 2)]
     assert found["entered"] == [number] and found["now"] == club.clock()
-    assert (await organiser_of_club.list(eve))["entered"] == (await organiser_of_club.list(spectator))["entered"] == []
+    assert (await organiser.list(eve))["entered"] == (await organiser.list(spectator))["entered"] == []
 
 
 @with_club
@@ -306,7 +306,7 @@ async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarnes
     await club.wait_until(changed)
     assert changed() == [[number]]
     await asyncio.gather(
-        *(club.server.tournaments.join(RandomClient(club, name), number) for name in ("Ann", "Bob", "Eve"))
+        *(club.server.tournaments.enter(RandomClient(club, name), number) for name in ("Ann", "Bob", "Eve"))
     )
     await wait_for_check(club)
     club.clock.advance(organiser.CHECK_SECONDS)
@@ -322,15 +322,15 @@ async def test_a_tournament_with_too_few_players_is_cancelled(club: ClubHarness)
     number = create_test_tournament(club, rounds=2)
     ann, bob = RandomClient(club, "Ann"), club.connect("Bob")
     for client in (ann, bob):
-        await club.server.tournaments.join(client, number)
+        await club.server.tournaments.enter(client, number)
     assert bob.account
     club.store.submit(partial(close_account, account=bob.account)).result()
     start_tournament(club, number)
     tournament = await wait_for_state(club, number, state="cancelled")
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
-    assert not tournament.fixtures and ann.last_tournament_event()["state"] == "cancelled"
-    with refused("tournament_cancelled"):
-        await club.server.tournaments.join(club.connect("Eve"), number)
+    assert not tournament.pairings and ann.last_tournament_event()["state"] == "cancelled"
+    with raises_club_error("tournament_cancelled"):
+        await club.server.tournaments.enter(club.connect("Eve"), number)
 
 
 @with_club
@@ -338,7 +338,7 @@ async def test_a_tournament_in_progress_can_be_cancelled(club: ClubHarness) -> N
     number = create_test_tournament(club, rounds=3)
     players = [RandomClient(club, name, idle=True) for name in ("Ann", "Bob", "Eve")]
     for player in players:
-        await club.server.tournaments.join(player, number)
+        await club.server.tournaments.enter(player, number)
     start_tournament(club, number)
     tournament = await wait_for_state(club, number, number_of_round=1)
     await club.wait_until(lambda: load_games(club))
@@ -363,17 +363,17 @@ async def test_there_are_limits(club: ClubHarness) -> None:
         ("invalid_grace", ("Friday", SWISS, SMALL, 3, soon, 4000.0)),
         ("invalid_time_control", ("Friday", SWISS, GameTerms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
     ):
-        with refused(code):
-            make(club, *terms)
+        with raises_club_error(code):
+            create_tournament_in(club, *terms)
     ann = club.connect("Ann")
-    for each in range(tournament_store.MAX_ENTERED + 1):
+    for each in range(tournament_store.MAX_TOURNAMENTS_ENTERED + 1):
         number = create_test_tournament(club, f"cup {each}", rounds=3)
-        with refused("tournament_name_taken"):
+        with raises_club_error("tournament_name_taken"):
             create_test_tournament(club, f"CUP {each}", rounds=3)
-        if each < tournament_store.MAX_ENTERED:
-            await club.server.tournaments.join(ann, number)
-    with refused("too_many_tournaments"):
-        await club.server.tournaments.join(ann, number)
+        if each < tournament_store.MAX_TOURNAMENTS_ENTERED:
+            await club.server.tournaments.enter(ann, number)
+    with raises_club_error("too_many_tournaments"):
+        await club.server.tournaments.enter(ann, number)
 
 
 @with_club
@@ -381,17 +381,17 @@ async def test_tournament_games_ignore_the_game_limit_and_cannot_be_aborted(club
     number = create_test_tournament(club, rounds=1)
     ann, bob = RandomClient(club, "Ann", idle=True), RandomClient(club, "Bob", idle=True)
     for player in (ann, bob):
-        await club.server.tournaments.join(player, number)
-    for _ in range(server.MAX_GAMES):
+        await club.server.tournaments.enter(player, number)
+    for _ in range(server.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(ann, bob, SMALL)
     start_tournament(club, number)
     await wait_for_state(club, number, number_of_round=1)
-    await club.wait_until(lambda: len(club.server.live_games) > server.MAX_GAMES)
+    await club.wait_until(lambda: len(club.server.live_games) > server.MAX_LIVE_GAMES_PER_USER)
     (game,) = (state.number for state in load_games(club) if state.tournament)
-    with refused("tournament_game"):
+    with raises_club_error("tournament_game"):
         await club.server.abort(ann, game)
     await club.server.abort(ann, game - 1)
-    with refused("too_many_games"):
+    with raises_club_error("too_many_games"):
         await club.server.lobby.seek(ann, SMALL)
     await club.server.resign(bob, game)
     check_results(club, await wait_for_state(club, number))
@@ -404,7 +404,7 @@ async def test_a_failing_database_only_delays_a_tournament(club: ClubHarness) ->
     number = create_test_tournament(club, rounds=2)
     players = [RandomClient(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
-        await club.server.tournaments.join(player, number)
+        await club.server.tournaments.enter(player, number)
     write, rng = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "CHECK_SECONDS", 0.05)
@@ -419,7 +419,7 @@ async def test_a_failing_database_only_delays_a_tournament(club: ClubHarness) ->
     tournament = await wait_for_state(club, number)
     patch.undo()
     check_results(club, tournament)
-    assert len(tournament.fixtures) == 4
+    assert len(tournament.pairings) == 4
 
 
 @pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROUND_ROBIN, 15)])
@@ -436,7 +436,7 @@ def test_a_restart_at_any_moment_neither_loses_nor_duplicates_anything(tmp_path:
         if first:
             create_test_tournament(club, system=system, rounds=4 if system == SWISS else 0)
             for player in players:
-                await club.server.tournaments.join(player, number)
+                await club.server.tournaments.enter(player, number)
             start_tournament(club, number)
         while club.server.counts["moves"] < moves and not any(
             player.received[-1].get("state") == "ended" for player in players
@@ -446,7 +446,7 @@ def test_a_restart_at_any_moment_neither_loses_nor_duplicates_anything(tmp_path:
         for task in (*club.server._tasks, *(task for player in players for task in player.tasks)):
             task.cancel()
         tournament = load_tournament(club, number)
-        open_games.append(sum(fixture.game is not None and not fixture.decided for fixture in tournament.fixtures))
+        open_games.append(sum(pairing.game is not None and not pairing.decided for pairing in tournament.pairings))
         if tournament.state == "ended":
             check_results(club, tournament)
             assert len(load_games(club)) == count
@@ -464,25 +464,25 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     number = create_test_tournament(club, rounds=1)
     ann, bob = RandomClient(club, "Ann", idle=True), RandomClient(club, "Bob", idle=True)
     for player in (ann, bob):
-        await club.server.tournaments.join(player, number)
+        await club.server.tournaments.enter(player, number)
     club.server.disconnect(bob)
     start_tournament(club, number)
     tournament = await wait_for_state(club, number, number_of_round=1)
-    (fixture,) = tournament.fixtures
+    (pairing,) = tournament.pairings
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
     for _ in range(2):  # as if the organiser had not noticed the start
-        with refused("pairing_closed"):
-            await club.server.tournaments._start_game(tournament, fixture)
+        with raises_club_error("pairing_closed"):
+            await club.server.tournaments._start_game(tournament, pairing)
         await club.server.store.write(
-            partial(tournament_store.record_forfeit, tournament=tournament, fixture=fixture, online=set())
+            partial(tournament_store.record_forfeit, tournament=tournament, pairing=pairing, online=set())
         )
         await club.server.store.write(
-            partial(tournament_store.begin_round, tournament=replace(tournament, round=0), pairs=[(1, 2)])
+            partial(tournament_store.begin_round, tournament=replace(tournament, round=0), pairings=[(1, 2)])
         )
-    assert len(club.server.live_games) == len(load_games(club)) == len(load_tournament(club, number).fixtures) == 1
+    assert len(club.server.live_games) == len(load_games(club)) == len(load_tournament(club, number).pairings) == 1
     assert not load_tournament(club, number).is_round_over
-    restored = club.store.read(load_live_games)
+    restored = club.store.read_blocking(load_live_games)
     assert [state.tournament for state in restored] == [number]
 
 
@@ -490,7 +490,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
 def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     store, rng = ClubStore(file), random.Random(2)
-    tokens = [token_of(store, f"bot{number}") for number in range(6)]
+    tokens = [create_bot_token(store, f"bot{number}") for number in range(6)]
     words = ("Cup", SWISS, GameTerms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
     store.submit(lambda connection: tournament_store.create_tournament(connection, *words)).result()
 
@@ -535,10 +535,10 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     store.close()
 
 
-def token_of(store: ClubStore, name: str) -> str:
+def create_bot_token(store: ClubStore, name: str) -> str:
     """The token of a new bot with an owner of its own."""
     owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
-    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
     return store.submit(partial(create_token, account=bot, label="test")).result()
 
 
@@ -547,15 +547,15 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     file, log = tmp_path / "club.sqlite", list[str]()
     names = ("rex", "max", "zoe")
     store = ClubStore(file)
-    tokens = [token_of(store, name) for name in names]
+    tokens = [create_bot_token(store, name) for name in names]
     store.close()
     words = ("--start", "1h", "--system", "swiss", "--game", "othello4", "--clock", "1m", "--rounds", "3")
     made = awello("club", "create-tournament", str(file), "Friday", *words)
     assert made.stdout.startswith("tournament 1, Friday, starts at 2")
 
     async def play(address: str) -> dict[str, Any]:
-        manners = BotPolicy(tournament="friday")
-        bots = [ClubBot(address, token, "random", manners, log.append) for token in tokens]
+        policy = BotPolicy(tournament="friday")
+        bots = [ClubBot(address, token, "random", policy, log.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         client = ClubHttpClient(base_url=address)
 
@@ -603,13 +603,13 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
         with ann.connect() as channel:
             (listed,) = channel.request("tournaments")["tournaments"]
             assert (listed["name"], listed["system"], listed["state"]) == ("Cup", "round-robin", "open")
-            assert channel.request("join", tournament=listed["tournament"])["entrants"] == 1
+            assert channel.request("enter", tournament=listed["tournament"])["entrants"] == 1
             assert channel.request("tournament", tournament="cup")["standings"][0]["name"] == "Ann"
             assert channel.request("withdraw", tournament="Cup")["entrants"] == 0
-            assert channel.request("join", tournament=7)["code"] == "unknown_tournament"
-            assert channel.request("join", tournament=[7])["code"] == "invalid_field"
+            assert channel.request("enter", tournament=7)["code"] == "unknown_tournament"
+            assert channel.request("enter", tournament=[7])["code"] == "invalid_field"
             assert awello("club", "cancel-tournament", str(file), "1").stdout == "Cup is cancelled\n"
-            assert channel.request("join", tournament="Cup")["code"] == "tournament_cancelled"
+            assert channel.request("enter", tournament="Cup")["code"] == "tournament_cancelled"
         assert "is already over" in awello("club", "cancel-tournament", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel-tournament", str(file), "9").stderr
@@ -619,4 +619,4 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     assert (
         "game 'chess'" in awello("club", "create-tournament", str(file), "C", "--start", "1h", "--game", "chess").stderr
     )
-    assert "tournament 1 planned" in awello("club", "audit", str(file)).stdout
+    assert "tournament 1 created" in awello("club", "audit", str(file)).stdout

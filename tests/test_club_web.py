@@ -104,7 +104,7 @@ def test_a_game_by_websocket(new_client: Any) -> None:
         ended = watcher.request("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
-            assert (player["rating"], player["established"]) == (1500, False) and player["after"] != 1500
+            assert (player["rating"], player["established"]) == (1500, False) and player["rating_after"] != 1500
         rows = ann.get("/api/club/leaderboard", params={"variant": "othello4"}).json()
         assert rows == [], "provisional ratings are not on the leaderboard"
 
@@ -115,7 +115,7 @@ def test_metrics(new_client: Any) -> None:
     with ann.connect() as channel:
         channel.wait_for("welcome")
         lines = ann.get("/metrics").text.splitlines()
-        assert "awello_club_members 1" in lines and "awello_club_games 0" in lines
+        assert "awello_club_accounts_online 1" in lines and "awello_club_games 0" in lines
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 
@@ -144,12 +144,12 @@ def test_offers_are_withdrawn_when_their_author_disconnects(new_client: Any) -> 
     sign_up(bob, "Bob")
     with ann.connect() as first:
         with bob.connect() as second:
-            while first.wait_for("lobby")["members"] != ["Ann", "Bob"]:
+            while first.wait_for("lobby")["online"] != ["Ann", "Bob"]:
                 pass
             number = second.request("challenge", name="ann", variant="abapa", seconds=300)["challenge"]
             assert first.wait_for("challenge")["number"] == number
         assert first.wait_for("declined") == {"type": "declined", "number": number, "by": "Bob"}
-        assert first.wait_for("lobby")["members"] == ["Ann"]
+        assert first.wait_for("lobby")["online"] == ["Ann"]
         assert first.request("accept", number=number)["code"] == "offer_gone"
 
 

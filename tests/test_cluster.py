@@ -23,7 +23,7 @@ from waiting import TIMEOUT, wait_until
 from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, GameFilter
 from awello.arena import cluster
-from awello.arena.cluster import ClusterJob, _load_players, fingerprint, run_task
+from awello.arena.cluster import ClusterRun, _load_players, compute_fingerprint, execute_task
 from awello.arena.duel import Duel, play_duel
 from awello.arena.runner import Runner, _init_worker, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
@@ -36,7 +36,7 @@ from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
 from awello.players.player import find_player, register, unregister_user_players
 from awello.web import cluster_slots, engine_pool
-from awello.web.cluster_slots import ClusterSlot, ClusterSlots
+from awello.web.cluster_slots import ClusterSlot, ClusterWorkers
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task
 
@@ -238,7 +238,7 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
 
 @pytest.mark.slow
 def test_a_game_that_kills_every_worker_is_an_error(address: str, user_players: None) -> None:
-    with pytest.raises(ConfigError, match="4 workers died one after another while running the same item"):
+    with pytest.raises(ConfigError, match="4 workers died one after another while executing the same task"):
         play_match(replace(MATCH, second="dies", games=1), address)
 
 
@@ -260,7 +260,7 @@ def test_ctrl_c_keeps_results_and_cancels_pending_items(address: str) -> None:
 
 def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "__version__", "0.0.1")
-    fingerprint.cache_clear()
+    compute_fingerprint.cache_clear()
     try:
         with pytest.raises(
             ConfigError, match=r"the scheduler and the client have different versions of Awello \(.*, 0.0.1"
@@ -272,13 +272,13 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
         ):
             play_match(MATCH, address)
     finally:
-        fingerprint.cache_clear()
+        compute_fingerprint.cache_clear()
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
-    register("homeless", "registered only in this process")(find_player("random").player_class)
-    with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
-        play_match(replace(MATCH, second="homeless"), address)
+    register("local_only", "registered only in this process")(find_player("random").player_class)
+    with pytest.raises(ConfigError, match=r"unknown player 'local_only'.*--import FILE"):
+        play_match(replace(MATCH, second="local_only"), address)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
@@ -286,10 +286,10 @@ def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("IllegalMovePlayer", "RenamedPlayer"):
         content = PLAYERS.replace("IllegalMovePlayer", name).encode()
-        _load_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
+        _load_players(ClusterRun("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
         assert find_player("illegal-move").player_class.__name__ == name
-    _load_players(ClusterJob("", "", None, b""))
+    _load_players(ClusterRun("", "", None, b""))
     with pytest.raises(SpecError, match="unknown player 'illegal-move'"):
         find_player("illegal-move")
 
@@ -298,7 +298,7 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
-        run_task(ClusterJob("new", fingerprint(), None, b""), b"")
+        execute_task(ClusterRun("new", compute_fingerprint(), None, b""), b"")
 
 
 # --- engine processes of the page -------------------------------------------------------------------------------------
@@ -308,14 +308,14 @@ START = Record(Position.start(Game.OTHELLO))
 @asynccontextmanager
 async def engines(address: str, count: int = 1, max_seconds: float = TIMEOUT) -> AsyncIterator[EnginePool]:
     """A pool of engine processes on a cluster."""
-    slots = ClusterSlots(address)
-    pool = EnginePool(count, max_seconds, partial(ClusterSlot, slots))
+    workers = ClusterWorkers(address)
+    pool = EnginePool(count, max_seconds, partial(ClusterSlot, workers))
     await pool.start()
     try:
         yield pool
     finally:
         await pool.close()
-        await slots.close()
+        await workers.close()
 
 
 async def collect_answers(pool: EnginePool, task: Task) -> list[Answer]:
@@ -383,7 +383,7 @@ def test_a_worker_that_dies_loses_one_answer(address: str) -> None:
 def test_a_dead_worker_that_the_scheduler_still_lists_is_skipped() -> None:
     called: list[str] = []
 
-    class Workers(ClusterSlots):
+    class Workers(ClusterWorkers):
         async def list_workers(self) -> list[str]:
             return ["dead", "alive"]
 
@@ -422,8 +422,8 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
     async def use() -> None:
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         with cluster_of_one():
-            slots = ClusterSlots(address)
-            pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, slots))
+            workers = ClusterWorkers(address)
+            pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, workers))
             await pool.start()
             assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
@@ -437,7 +437,7 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
             while (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
             await pool.close()
-            await slots.close()
+            await workers.close()
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 

@@ -71,12 +71,12 @@ def test_a_contest_runs_to_its_end(client: TestClient) -> None:
     assert (seen["state"], seen["rounds_played"], seen["rounds_total"], seen["message"]) == ("finished", 3, 3, "")
     assert (seen["game"], seen["players"], seen["seconds_left"]) == ("othello4", ["greedy", "random"], None)
     for bot in seen["standings"]:
-        assert bot["points"] == WIN_POINTS * bot["rounds"]["won"] + DRAW_POINTS * bot["rounds"]["drawn"]
+        assert bot["points"] == WIN_POINTS * bot["rounds"]["wins"] + DRAW_POINTS * bot["rounds"]["draws"]
         assert sum(bot["rounds"].values()) == 3
         assert bot["games"] == 6
         scores = [game["score"][game["second"] == bot["bot"]] for game in seen["games"]]
         assert bot["mean_score"] == pytest.approx(sum(scores) / 6)
-    (pair,) = seen["pairs"]
+    (pair,) = seen["pairings"]
     greedy = next(bot for bot in seen["standings"] if bot["bot"] == "greedy")
     assert {key: pair[key] for key in greedy["rounds"]} == greedy["rounds"]
     assert [game["number"] for game in seen["games"]] == [1, 2, 3, 4, 5, 6]
@@ -108,13 +108,13 @@ def test_a_contest_is_stopped_and_resumed_after_a_restart(client: TestClient, co
 
     again = ContestRunner(contests.folder)
     assert [contest.folder.name for contest in again.list()] == [name]
-    assert as_json(again.get(name))["games"] == games
+    assert to_json(again.get(name))["games"] == games
     again.resume(name)
     wait_until(lambda: again.get(name).rounds_played > stopped["rounds_played"])
     again.close()
     contest = again.get(name)
     assert contest.state == "stopped"
-    assert as_json(contest)["games"][: len(games)] == games
+    assert to_json(contest)["games"][: len(games)] == games
     again.delete(name)
     assert again.list() == []
     assert client.get(f"/api/contests/{name}").status_code == 404
@@ -133,11 +133,11 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -
     assert contests.get(name).state == "stopped"
     contests.resume(name)
     wait_until(lambda: contests.get(name).state == "finished")
-    whole = play_tournament(plan.tournament())
+    whole = play_tournament(plan.to_tournament())
     assert [game.moves for game in contests.get(name).results().results] == [game.moves for game in whole.results]
 
 
-def as_json(contest: Contest) -> Any:
+def to_json(contest: Contest) -> Any:
     return json.loads(dump_contest(contest.summary(), contest.folder))
 
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import awello
 from database import find_programs, new_database, postgres
 from sqlalchemy import inspect
-from test_club_trouble import DATABASES, restore
+from test_club_database_failures import DATABASES, restore
 
 from awello.archive import archive as archives
 from awello.archive.archive import Archive, GameFilter

@@ -108,21 +108,21 @@ def test_an_interrupted_duel_resumes(tmp_path: Path) -> None:
         if len(result.results) == 5:
             raise KeyboardInterrupt
 
-    begun = play_duel(duel, folder=tmp_path, on_progress=interrupt)
+    begun = play_duel(duel, out=tmp_path, on_progress=interrupt)
     assert begun.interrupted
     assert begun.pairs == 2
     seen: list[int] = []
-    ended = play_duel(duel, folder=tmp_path, on_progress=lambda result: seen.append(len(result.results)))
+    ended = play_duel(duel, out=tmp_path, on_progress=lambda result: seen.append(len(result.results)))
     assert seen == [5, 6, 7, 8, 9, 10]
     assert without_times(ended) == without_times(play_duel(duel))
-    assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "the number of games may be increased"
-    assert play_duel(replace(duel, games=4), folder=tmp_path).pairs == 2
+    assert play_duel(replace(duel, games=12), out=tmp_path).pairs == 6, "the number of games may be increased"
+    assert play_duel(replace(duel, games=4), out=tmp_path).pairs == 2
     for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
         with pytest.raises(ConfigError, match="contains another duel"):
-            play_duel(other, folder=tmp_path)
+            play_duel(other, out=tmp_path)
     (tmp_path / "games.jsonl").write_text('{"points": 3}\n')
     with pytest.raises(ConfigError, match="is damaged"):
-        play_duel(duel, folder=tmp_path)
+        play_duel(duel, out=tmp_path)
 
 
 def test_invalid_duels_are_refused() -> None:

@@ -20,7 +20,7 @@ from awello.web.connection import MAX_INVALID_MESSAGES
 from awello.web.engine_connection import MAX_OPEN_SEARCHES, serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import NETWORK_BUDGET
+from awello.web.request_guard import EVENT_LOOP_RATE
 
 LONG = 60  # seconds: longer than any test
 OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # Black has taken every disc
@@ -59,7 +59,7 @@ def server() -> Iterator[tuple[TestClient, EnginePool]]:
 
     async def endpoint(socket: WebSocket) -> None:
         await serve_engine(
-            socket, engines, RateLimits(*NETWORK_BUDGET), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
+            socket, engines, RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
         )
 
     with TestClient(Starlette(routes=[WebSocketRoute("/live", endpoint)], lifespan=life)) as client:

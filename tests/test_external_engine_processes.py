@@ -77,16 +77,16 @@ def play_sandboxed(spec: str, limits: ResourceLimits) -> tuple[Forfeit, Usage]:
 @pytest.mark.parametrize("how", ["child", "daemon"])
 def test_child_processes_are_measured_and_ended(how: str, engine_spec: str, tmp_path: Path) -> None:
     forfeit, used = play_sandboxed(engine_spec.format(how), ResourceLimits())
-    assert (forfeit.reason, used.memory > 64 << 20) == ("resigned", True)
-    forfeit, used = play_sandboxed(engine_spec.format(how), ResourceLimits(memory=40))
-    assert (forfeit.reason, used.memory > 40 << 20) == ("memory", True)
+    assert (forfeit.reason, used.memory_bytes > 64 << 20) == ("resigned", True)
+    forfeit, used = play_sandboxed(engine_spec.format(how), ResourceLimits(max_memory=40))
+    assert (forfeit.reason, used.memory_bytes > 40 << 20) == ("memory", True)
     assert started_pids(tmp_path)
     assert not [pid for pid in started_pids(tmp_path) if is_running(pid)]
 
 
 def test_the_engine_itself_is_measured(engine_spec: str) -> None:
     forfeit, used = play_sandboxed(engine_spec.format("nothing"), ResourceLimits())
-    assert (forfeit.reason, used.memory > 1 << 20) == ("resigned", True)
+    assert (forfeit.reason, used.memory_bytes > 1 << 20) == ("resigned", True)
 
 
 @pytest.mark.parametrize(("how", "part"), [("closes", "closed its input or output"), ("endless", "is too long")])

@@ -48,7 +48,7 @@ def test_networks_have_quotas() -> None:
     async def crowd() -> None:
         pool = EnginePool(0)
         reviews = [await start_task(pool, REVIEW, "flood") for _ in range(260)]
-        assert codes(reviews) == ["queue_full"] * (260 - engine_pool.MAX_NETWORK_WAITING_JOBS)
+        assert codes(reviews) == ["queue_full"] * (260 - engine_pool.MAX_WAITING_JOBS_PER_NETWORK)
         others = [await start_task(pool, ANALYSE, "client"), await start_task(pool, CHOOSE, "client")]
         others.append(await start_task(pool, CHOOSE, "flood"))
         assert codes(others) == [], "another network has its own quota, and choices theirs"

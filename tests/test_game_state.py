@@ -24,11 +24,11 @@ ANN, BOB = 1, 2
 BLITZ = Clock(300.0)
 
 
-def begin(game: Game = Game.OTHELLO, control: Clock = BLITZ) -> GameState:
+def new_game_state(game: Game = Game.OTHELLO, control: Clock = BLITZ) -> GameState:
     return create_game_state(7, game, (ANN, BOB), control, True, 0.0)
 
 
-def refused(code: str) -> pytest.RaisesExc[ClubError]:
+def raises_club_error(code: str) -> pytest.RaisesExc[ClubError]:
     return pytest.raises(ClubError, check=lambda error: error.code == code)
 
 
@@ -43,7 +43,7 @@ def move(state: GameState, seconds: float, lag: float = 0.0, name: str = "") -> 
 @pytest.mark.parametrize("pause", [0.05, 0.3, 0.55])
 def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause: float) -> None:
     """Without the quota, pongs delayed by half a second would gain 13.5 seconds on a clock of 5 seconds."""
-    game, thought, moves = begin(Game.OTHELLO, control), [0.0, 0.0], [0, 0]
+    game, thought, moves = new_game_state(Game.OTHELLO, control), [0.0, 0.0], [0, 0]
     while not game.over:
         side = game.mover
         thought[side] += pause
@@ -56,7 +56,7 @@ def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause
 
 
 def test_an_honest_lag_is_given_back() -> None:
-    game = begin(control=Clock(60.0))
+    game = new_game_state(control=Clock(60.0))
     while not game.over:
         game = move(game, 0.6, lag=0.1)
     assert all(seconds in (0.0, pytest.approx(0.5)) for seconds in game.seconds)
@@ -74,7 +74,7 @@ def test_lag_compensation_is_bounded_per_move_and_by_the_quota() -> None:
 
 
 def test_a_forged_lag_gains_no_more_in_a_long_game() -> None:
-    game, thought = begin(Game.ABAPA, Clock(60.0)), [0.0, 0.0]
+    game, thought = new_game_state(Game.ABAPA, Clock(60.0)), [0.0, 0.0]
     for name in quiet_moves(Game.ABAPA, 900):
         thought[game.mover] += 0.15
         game = move(game, 0.15, lag=0.15, name=name)
@@ -87,31 +87,31 @@ def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
         store.submit(partial(create_account, name=name, hashed="none")).result()
-    store.submit(partial(add_game, make=lambda number: begin())).result()
-    (loaded,) = store.read(load_live_games)
+    store.submit(partial(add_game, make=lambda number: new_game_state())).result()
+    (loaded,) = store.read_blocking(load_live_games)
     store.close()
-    assert begin().lag_quotas[0] == LagQuota(1.0, 25.0)
+    assert new_game_state().lag_quotas[0] == LagQuota(1.0, 25.0)
     assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "in proportion to the remaining clock"
 
 
 # ---- draw offers ----------------------------------------------------------------------------------------------------
 def test_a_repeated_draw_offer_changes_nothing() -> None:
-    game = begin(Game.ABAPA).offer_draw(ANN)
+    game = new_game_state(Game.ABAPA).offer_draw(ANN)
     assert game.offer_draw(ANN) is game, "nothing to write or send"
-    none = begin(Game.ABAPA)
+    none = new_game_state(Game.ABAPA)
     assert none.decline_draw(ANN) is none
 
 
 @pytest.mark.parametrize("who", [ANN, BOB])
 def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
     """Whether the offer was declined or withdrawn."""
-    game = begin(Game.ABAPA).offer_draw(ANN).decline_draw(who)
-    with refused("draw_already_offered"):
+    game = new_game_state(Game.ABAPA).offer_draw(ANN).decline_draw(who)
+    with raises_club_error("draw_already_offered"):
         game.offer_draw(ANN)
-    assert game.offer_draw(BOB).offer == 1, "the other side has its own count"
+    assert game.offer_draw(BOB).draw_offer == 1, "the other side has its own count"
     while len(game.moves) < game_state.DRAW_OFFER_INTERVAL:
         game = move(game, 1.0)
-    assert game.offer_draw(ANN).offer == 0
+    assert game.offer_draw(ANN).draw_offer == 0
 
 
 # ---- long games -----------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def quiet_moves(game: Game, count: int) -> list[str]:
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
 def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
-    played = begin(game, Clock(1e6))
+    played = new_game_state(game, Clock(1e6))
     live_game = LiveGame(played, None, None)  # type: ignore[arg-type]
     names = quiet_moves(game, game_state.MAX_PLIES)
     for name in names:
@@ -148,7 +148,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
     for name in ("Ann", "Bob"):
         store.submit(partial(create_account, name=name, hashed="none")).result()
     for seed in range(150):
-        rng, played = random.Random(seed), begin(Game.ABAPA)
+        rng, played = random.Random(seed), new_game_state(Game.ABAPA)
         while not played.over:
             played = move(played, 1.0, name=played.position.format_move(rng.choice(played.position.legal_moves())))
         words = played.position.first, played.position.second
@@ -157,7 +157,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
         assert played.winner == winner
         seen.add((played.winner, played.reason))
         if played.reason == game_state.DRAW_AT_LIMIT:
-            record = store.read(partial(record_of, state=played, names=("Ann", "Bob")))
+            record = store.read_blocking(partial(record_of, state=played, names=("Ann", "Bob")))
             assert record.tags["Result"] == parse_ogn(format_ogn(record)).tags["Result"] == "1/2-1/2"
     store.close()
     assert {reason for _, reason in seen} == {game_state.BEHIND_AT_LIMIT, game_state.DRAW_AT_LIMIT} and {
@@ -171,12 +171,12 @@ def test_a_long_game_is_resumed_after_a_restart(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
         store.submit(partial(create_account, name=name, hashed="none")).result()
-    played = store.submit(partial(add_game, make=lambda number: begin(Game.ABAPA, Clock(1e6)))).result()
+    played = store.submit(partial(add_game, make=lambda number: new_game_state(Game.ABAPA, Clock(1e6)))).result()
     for name in quiet_moves(Game.ABAPA, 1500):
         played = move(played, 0.001, name=name)
     store.submit(SaveGame(played)).result()
-    (loaded,) = store.read(load_live_games)
-    live_game = store.read(partial(add_players, state=loaded))
+    (loaded,) = store.read_blocking(load_live_games)
+    live_game = store.read_blocking(partial(add_players, state=loaded))
     store.close()
     assert loaded.position.past == played.position.past and live_game.to_json(0.0)["ply"] == 1500
     assert not move(loaded, 0.001).reason
@@ -184,7 +184,7 @@ def test_a_long_game_is_resumed_after_a_restart(tmp_path: Path) -> None:
 
 # ---- first moves and claims ------------------------------------------------------------------------------------------
 def test_a_missed_first_move_aborts_the_game() -> None:
-    game = begin()
+    game = new_game_state()
     assert (
         game.deadline == pytest.approx(game_state.FIRST_MOVE_SECONDS + lag.MAX_LAG_COMPENSATION)
         and not game.flag(game_state.FIRST_MOVE_SECONDS).over
@@ -197,7 +197,7 @@ def test_a_missed_first_move_aborts_the_game() -> None:
     assert missed.reason == game_state.ABORTED and missed.aborted_by == 1
     third = move(second, 29.0)
     assert not third.flag(third.turn_started + 200.0).over, "then the clocks alone decide"
-    fast = begin(control=Clock(5.0))
+    fast = new_game_state(control=Clock(5.0))
     assert fast.flag(5.1).reason == game_state.ABORTED, "also with shorter clocks"
 
 
@@ -207,21 +207,21 @@ def test_in_a_tournament_the_clock_alone_decides() -> None:
 
 
 def test_a_claim_wins_or_draws_the_game() -> None:
-    game = move(begin(Game.ABAPA), 1.0)
-    with refused("claim_before_start"):
+    game = move(new_game_state(Game.ABAPA), 1.0)
+    with raises_club_error("claim_before_start"):
         game.claim(ANN)
     game = move(game, 1.0)
     won = game.claim(BOB)
     assert won.over and won.winner == 1 and won.reason == game_state.LEFT_GAME
     assert game.claim(BOB, draw=True).winner is None and game.claim(BOB, draw=True).reason == game_state.DRAW_CLAIMED
-    with refused("no_draw_claims"):
-        move(move(begin(), 1.0), 1.0).claim(ANN, draw=True)
+    with raises_club_error("no_draw_claims"):
+        move(move(new_game_state(), 1.0), 1.0).claim(ANN, draw=True)
 
 
 def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
     """Moves beyond ply 1000 are accepted."""
     store, tokens = ClubStore(tmp_path / "club.sqlite"), []
-    owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().number
+    owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().id
     for name in ("rex", "max"):
         bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner)).result()
         tokens.append(store.submit(partial(create_token, account=bot, label="test")).result())

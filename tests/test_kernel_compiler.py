@@ -16,9 +16,9 @@ from waiting import TIMEOUT, wait_until
 
 from awello import kernel_compiler
 from awello.kernel_compiler import KernelCompiler, Worker, collect_imports, find_kernel_imports, plan_order
+from awello.web.child_processes import ENGINE_KERNEL_MODULES, SERVER_KERNEL_MODULES
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_slots import LocalSlot
-from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS
 
 WORKER = """
 import os, sys
@@ -53,9 +53,9 @@ def list_session_processes(session: int) -> list[str]:
 
 def test_modules_are_planned_after_stages() -> None:
     imports = find_kernel_imports()
-    planned = plan_order(imports, [SERVER_KERNELS, ENGINE_KERNELS])
+    planned = plan_order(imports, [SERVER_KERNEL_MODULES, ENGINE_KERNEL_MODULES])
     assert sorted(planned) == sorted(imports)
-    server, engines = (collect_imports(stage, imports) for stage in (SERVER_KERNELS, ENGINE_KERNELS))
+    server, engines = (collect_imports(stage, imports) for stage in (SERVER_KERNEL_MODULES, ENGINE_KERNEL_MODULES))
     assert set(planned[: len(server)]) == server
     assert set(planned[: len(server | engines)]) == server | engines
     assert "awello.learn.pattern_kernels" not in engines and "awello.rules.awale" in server

@@ -158,7 +158,7 @@ def test_summaries_count_pairs() -> None:
     games = [game(3, 20, 44), game(0, 40, 24), game(1, 32, 32), game(2, 64, 0)]
     plan = ExperimentPlan("quick", "othello", None, (("a", "b"),), 4, 0)
     found = learning.summarise_pairings(plan, games)["a", "b"]
-    assert (found.won, found.drawn, found.lost, found.points) == (2, 1, 1, 0.625)
+    assert (found.wins, found.draws, found.losses, found.points) == (2, 1, 1, 0.625)
     assert found.mean_lead == (16 + 0 + 64 - 24) / 4
     assert found.milliseconds == pytest.approx((10, 5))
     assert found.half_interval == pytest.approx(1.96 * mean_score([0, 0, 1, 1, 0])[1], rel=1e-3)
@@ -203,7 +203,7 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
     for (player, _), row in outcomes.items():
-        assert int(row["won"]) + int(row["drawn"]) + int(row["lost"]) == (6 if "weights=" in player else 2)
+        assert int(row["wins"]) + int(row["draws"]) + int(row["losses"]) == (6 if "weights=" in player else 2)
     assert [row["heuristic"] for row in table(out, "heuristics")] == ["positional", "absolute", "mobility", "mixed"]
     for row in table(out, "heuristics"):
         games = outcomes[f"`{POLICY_PLAYER}`", f"`alphabeta:{row['heuristic']}@1`"]

@@ -24,7 +24,7 @@ from awello.arena import game
 from awello.arena.game import _find_last_turn, play_game
 from awello.arena.match import MatchResult
 from awello.arena.openings import load_openings
-from awello.arena.workers import ignore_interrupts
+from awello.arena.workers import block_interrupts
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.limits import Clock
 from awello.players.player import Resignation, TakeBack, make_player
@@ -102,7 +102,7 @@ def test_wins_draws_and_losses_add_up() -> None:
     discs = sum(sum(record.final.counts()) for record in result.records)
     assert sum(result.held) == discs
     assert sum(result.moves) == discs - 4 * 20
-    assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst_seconds, result.mean_ms(), strict=True))
+    assert all(longest >= mean / 1000 > 0 for longest, mean in zip(result.max_seconds, result.mean_ms(), strict=True))
     assert MatchResult(result.match, []).shares() == (0, 0, 0)
 
 
@@ -150,7 +150,7 @@ def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
     received: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     try:
-        with ignore_interrupts():
+        with block_interrupts():
             os.kill(os.getpid(), signal.SIGINT)
         assert received == [signal.SIGINT]
     finally:
@@ -263,8 +263,8 @@ def test_results_are_by_player_not_by_colour() -> None:
 
 def test_json(slow_time: None) -> None:
     result = play_match(Match(Game.OTHELLO, "sleepy", "random", games=2, seed=5))
-    found: Any = result.as_json(records=True)
+    found: Any = result.to_json(records=True)
     assert found["board_share"] == dict(zip(("first", "second", "left"), result.shares(), strict=True))
-    assert found["mean_ms"] == pytest.approx({"first": 20, "second": 0}) == found["worst_ms"]
+    assert found["mean_ms"] == pytest.approx({"first": 20, "second": 0}) == found["max_ms"]
     assert found["moves"] == {"first": result.moves[0], "second": result.moves[1]}
     assert found["seed"] == 5

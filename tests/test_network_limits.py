@@ -58,8 +58,8 @@ def test_a_rate_limit_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_request_is_charged_to_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "MAX_DELAY", 0.0)
-    monkeypatch.setattr(web, "NETWORK_BUDGET", (5.0, 1.0))
+    monkeypatch.setattr(request_guard, "MAX_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(web, "EVENT_LOOP_RATE", (5.0, 1.0))
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
     app = create_app(0, archive=None)
     for path in ("/", "/static/js/server.js", "/api/rules", "/nothing"):
@@ -73,12 +73,12 @@ def test_every_request_is_charged_to_its_network(monkeypatch: pytest.MonkeyPatch
 
 def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
-    costs, levels = RateLimits(*request_guard.NETWORK_BUDGET), []
-    guarded = request_guard.RequestGuard(create_app(0, archive=None), budgets=costs)
+    costs, levels = RateLimits(*request_guard.EVENT_LOOP_RATE), []
+    guarded = request_guard.RequestGuard(create_app(0, archive=None), network_limits=costs)
     for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
-        client_at(address, guarded).post("/api/read", content=body)
+        client_at(address, guarded).post("/api/detect", content=body)
         levels.append(costs.get(address).tokens)
-    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.NETWORK_BUDGET[0] - 10
+    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.EVENT_LOOP_RATE[0] - 10
 
 
 def test_expensive_requests_cost_more() -> None:
@@ -87,13 +87,15 @@ def test_expensive_requests_cost_more() -> None:
     assert file < small < cost("/api/positions", 6000) < cost("/api/games", 6000)
 
 
-def test_a_class_can_open_the_page_within_its_budget() -> None:
+def test_a_class_can_open_the_page_within_its_limit() -> None:
     """Thirty people behind one address can open the page at the same time without long delays."""
     files = [path for path in STATIC_FOLDER.rglob("*") if path.is_file()]
     sizes = [file.stat().st_size for file in files if file.name != "en.js"]  # a page loads one language: the larger one
-    bucket = RateLimit(*request_guard.NETWORK_BUDGET)
+    bucket = RateLimit(*request_guard.EVENT_LOOP_RATE)
     waits = [
-        bucket.reserve(request_guard.FILE_COST + size / request_guard.BYTES_SENT_PER_MS, request_guard.MAX_DELAY)
+        bucket.reserve(
+            request_guard.FILE_COST_MS + size / request_guard.BYTES_SENT_PER_MS, request_guard.MAX_DELAY_SECONDS
+        )
         for _ in range(30)
         for size in sizes
     ]
@@ -102,7 +104,7 @@ def test_a_class_can_open_the_page_within_its_budget() -> None:
 
 # ---- channels -------------------------------------------------------------------------------------------------------
 def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_connection, "MAX_NETWORK_ENGINE_CONNECTIONS", 3)
+    monkeypatch.setattr(engine_connection, "MAX_ENGINE_CONNECTIONS_PER_NETWORK", 3)
     with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
 
         def channel_from(client: str) -> ClientConnection:
@@ -134,7 +136,7 @@ def test_a_disconnected_client_causes_no_error() -> None:
         club = ClubService(None, ArchiveService(None))
         disconnected: Any = DisconnectedClient()
         channel = engine_connection.EngineConnection(
-            disconnected, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), club
+            disconnected, EnginePool(0), RateLimits(*request_guard.EVENT_LOOP_RATE), club
         )
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
@@ -178,7 +180,7 @@ def test_the_unread_bytes_of_a_network_are_limited() -> None:
     config.connections |= {*of_one, other}  # type: ignore[arg-type]
     config.abort_unread(0.0)
     left = sum(each.transport.unread for each in of_one if not each.transport.aborted)
-    assert left == http_server.MAX_NETWORK_UNREAD_BYTES and not other.transport.aborted
+    assert left == http_server.MAX_UNREAD_BYTES_PER_NETWORK and not other.transport.aborted
 
 
 def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def test_processes_share_what_they_learn(tmp_path: Path) -> None:
 
 def test_the_memory_folder_can_be_the_folder_of_a_match(tmp_path: Path) -> None:
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "random", games=1)
-    assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, (
+    assert play_match(match, out=tmp_path).learnt[match.first]["games"] == 1, (
         "the journal and the memory use different locks"
     )
 

@@ -9,21 +9,21 @@ import pytest
 from browser import (
     REFUSAL,
     Visitor,
-    answered,
+    address_param,
     cell,
-    click,
-    discs,
-    moves_of,
-    play_on,
-    query,
+    displayed_discs,
+    expect_moves,
+    moves_in_address,
+    open_tab,
+    play_by_mouse,
+    play_to_end,
     serving,
-    shows,
-    tab,
     visiting,
+    wait_for_reply,
 )
 from conftest import random_record
 from playwright.sync_api import Browser, Page, Route, expect
-from test_page_look import PHONE, english_left, serious, too_small
+from test_page_appearance import PHONE, accessibility_violations, find_small_targets, find_untranslated
 from test_web_archive import names_of
 
 from awello import Game, Position, Record, format_position, parse_transcript
@@ -72,7 +72,7 @@ def replay(page: Page, moves: list[str]) -> None:
     """Play moves for both sides."""
     for move in moves:
         expect(cell(page, move)).to_have_class(re.compile("is-open"))
-        click(page, move)
+        play_by_mouse(page, move)
 
 
 def row(page: Page, move: str) -> str:
@@ -107,20 +107,20 @@ def test_explorer_follows_the_position(visitor: Visitor, location: str) -> None:
 
 def test_explorer_plays_and_previews(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6c3*")
-    tab(page, "games")
+    open_tab(page, "games")
     page.hover("#explore-d3")
     expect(page.locator(".board-drawing.is-preview")).to_be_visible()
-    assert discs(page) == format_position(parse_transcript("f5d6c3d3").final).split()[0]
+    assert displayed_discs(page) == format_position(parse_transcript("f5d6c3d3").final).split()[0]
     page.hover("#explorer-summary")
     expect(page.locator(".board-drawing.is-preview")).to_have_count(0)
     page.click("#explore-d3")
-    shows(page, "f5d6c3d3*")
+    expect_moves(page, "f5d6c3d3*")
     expect(page.locator("#explore-c4")).to_be_visible()
     page.keyboard.press("Tab")
     page.focus("#explore-c4")
     expect(page.locator(".board-drawing.is-preview")).to_be_visible()
     page.keyboard.press("Enter")
-    shows(page, "f5d6c3d3c4*")
+    expect_moves(page, "f5d6c3d3c4*")
     expect(page.locator("#explorer-rows button")).to_have_count(0)
     expect(page.locator(".explorer .muted")).to_have_text("No game continues from here.")
     page.keyboard.press("u")
@@ -129,14 +129,14 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
 
 def test_positions_without_games(visitor: Visitor) -> None:
     page = visitor.open("#romein")
-    expect(tab(page, "games").locator(".explorer .muted")).to_contain_text("import files below")
+    expect(open_tab(page, "games").locator(".explorer .muted")).to_contain_text("import files below")
     page = visitor.open("#abapa")
-    tab(page, "games")
+    open_tab(page, "games")
     expect(page.locator("#explorer-summary")).to_have_text("1 game")
     page.click(".explorer-move")
     expect(page.locator(".explorer-move")).to_have_count(1)
     page = visitor.open("#othello?moves=f5f4*")
-    expect(tab(page, "games").locator(".explorer-move").first).to_be_visible()
+    expect(open_tab(page, "games").locator(".explorer-move").first).to_be_visible()
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
@@ -147,9 +147,9 @@ def saved_number(page: Page) -> int:
 
 def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello4?second=greedy")
-    tab(page, "settings").locator("#setting-name").fill("Ann O’Nym")
+    open_tab(page, "settings").locator("#setting-name").fill("Ann O’Nym")
     page.keyboard.press("Enter")
-    record = play_on(page, random.Random(5).choice, click)
+    record = play_to_end(page, random.Random(5).choice, play_by_mouse)
     number = saved_number(page)
     before = numbers(location)
     assert number == before[-1]
@@ -163,8 +163,8 @@ def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
     assert saved_number(page) == number
     page.keyboard.press("u")
     page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.saved = null))")
-    again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
-    click(page, again)
+    again = moves_in_address(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
+    play_by_mouse(page, again)
     assert saved_number(page) == number, "the same game has the same number"
     assert numbers(location) == before
 
@@ -172,27 +172,27 @@ def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
 @pytest.mark.slow
 def test_another_ending_of_a_saved_game_is_an_analysis(visitor: Visitor, location: str) -> None:
     page = visitor.open(SHORT)
-    play_on(page, random.Random(7).choice, click)
+    play_to_end(page, random.Random(7).choice, play_by_mouse)
     saved_number(page)
     before = numbers(location)
     page.keyboard.press("Home")
     replay(page, SHORT_GAME)
     expect(page.locator("#banner")).to_be_visible()
-    assert "(" in query(page, "moves")
+    assert "(" in address_param(page, "moves")
     expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(location) == before
 
 
 def test_resigned_and_out_of_time(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello?second=greedy")
-    click(page, "f5")
-    answered(page, 2)
+    play_by_mouse(page, "f5")
+    wait_for_reply(page, 2)
     page.click("#resign")
     kept = Archive(location).load_record(saved_number(page))
     assert (kept.loser, kept.reason, len(kept.moves)) == (0, "resigned", 2)
     assert (kept.tags["Black"], kept.tags["White"]) == ("guest", "greedy")
     page = visitor.open("#othello?clock=0.5")
-    click(page, "f5")
+    play_by_mouse(page, "f5")
     kept = Archive(location).load_record(saved_number(page))
     assert (kept.loser, kept.reason) == (1, "ran out of time")
 
@@ -210,8 +210,8 @@ def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) ->
     expect(page.locator("#banner")).to_be_visible()
     expect(page.locator("#save-status")).to_have_count(0)
     page = visitor.open(SHORT)
-    tab(page, "settings").locator("#setting-archive").uncheck()
-    play_on(page, random.Random(3).choice, click)
+    open_tab(page, "settings").locator("#setting-archive").uncheck()
+    play_to_end(page, random.Random(3).choice, play_by_mouse)
     page.wait_for_load_state("networkidle")
     expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(location) == before
@@ -225,8 +225,8 @@ def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) ->
 def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
     """A game left unfinished is saved when it is finished from the list of recent games."""
     page = visitor.open("#othello?second=greedy")
-    click(page, "f5")
-    answered(page, 2)
+    play_by_mouse(page, "f5")
+    wait_for_reply(page, 2)
     link = page.evaluate("location.hash")
     page = visitor.open(link, visitor.new_page())
     page.click("#resign")
@@ -236,7 +236,7 @@ def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
 # ---- the list -------------------------------------------------------------------------------------------------------
 def test_list_of_games(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello")
-    panel = tab(page, "games")
+    panel = open_tab(page, "games")
     rows = panel.locator(".archive-game")
     expect(rows).to_have_count(20)
     page.focus("#archive-more")
@@ -264,7 +264,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
         page.click(f"#explore-{move}")
     expect(rows).to_have_count(1)
     rows.click()
-    shows(page, "f5d6c3d3c4*")
+    expect_moves(page, "f5d6c3d3c4*")
     expect(page.locator("#banner strong")).to_have_text("Black wins by resignation")
     expect(page.locator("#clock-top .clock-player")).to_have_text("Ann")
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
@@ -277,7 +277,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
 def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
     """The explorer can show the next moves before the board does."""
     page = visitor.open("#othello")
-    tab(page, "games")
+    open_tab(page, "games")
     held: list[Route] | None = []
     page.route("**/api/positions", lambda route: route.continue_() if held is None else held.append(route))
     for move in ("f5", "d6"):
@@ -285,7 +285,7 @@ def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
     waiting, held = held or [], None
     for route in waiting:
         route.continue_()
-    shows(page, "f5d6*")
+    expect_moves(page, "f5d6*")
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def download(page: Page, button: str) -> tuple[str, bytes]:
 def test_import_files(visitor: Visitor) -> None:
     """Chosen or dropped files are reported and listed; a single dropped game is shown on the board."""
     page = visitor.open("#othello?moves=f5d6c3*")
-    panel = tab(page, "games")
+    panel = open_tab(page, "games")
     (content,) = game_files("Ilse", 3).values()
     damaged = content.replace(b"1 (;", b"1 (;GM[Chess]", 1)
     page.set_input_files("#archive-files", {"name": "three.ggf", "mimeType": "", "buffer": content})
@@ -330,7 +330,7 @@ def test_import_files(visitor: Visitor) -> None:
     drop(page, "#panel-games", **{"again.ggf": damaged})
     expect(report.first).to_contain_text("again.ggf 2 games · new: 2")
     expect(report.first).to_contain_text("damaged: 1Details of damaged games:line 1: ")
-    tab(page, "play")
+    open_tab(page, "play")
     drop(page, "body", **{"three.ggf": content})
     expect(page.locator("#tab-games")).to_have_attribute("aria-selected", "true")
     expect(report.first).to_have_text("three.ggf 3 games · new: 0")
@@ -351,7 +351,7 @@ def test_export_files(visitor: Visitor) -> None:
     """Export the listed games, and the game on the board in the formats that support it."""
     visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5d6(f6)c3*d3")
-    panel = tab(page, "games")
+    panel = open_tab(page, "games")
     page.fill("#archive-player", "Bob")
     page.select_option("#files-format", "ggf")
     page.click("#files-export")
@@ -364,25 +364,25 @@ def test_export_files(visitor: Visitor) -> None:
     page.select_option("#files-format", "ggf")
     name, content = download(page, "#files-export")
     assert (name, len(list(read_games(content)))) == ("awello.ggf", 25)
-    tab(page, "position")
+    open_tab(page, "position")
     for button, suffix in (("ggf", ".ggf"), ("transcripts", ".txt"), ("logbook", ".gam")):
         name, content = download(page, f"#export-{button}")
         (record,) = read_games(content, name)
         assert isinstance(record, Record) and name == f"awello{suffix}"
         assert (record.start, record.moves) == (Position.start(), parse_transcript("f5d6c3d3").moves)
     expect(page.locator("#export-ogn")).to_be_hidden()
-    tab(page, "games")
+    open_tab(page, "games")
     page.fill("#archive-player", "Zoé")
     expect(panel.locator(".archive-game")).to_have_count(1)
     panel.locator(".archive-game").click()
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
-    tab(page, "position")
+    open_tab(page, "position")
     (record,) = read_games(download(page, "#export-ggf")[1])
     assert isinstance(record, Record)
     assert (record.loser, record.reason, record.seconds) == (1, "resigned", (1.5,) * 5)
     assert [record.tags[name] for name in ("Black", "White", "Date")] == ["Zoé", "Ann", "2020"]
     page = visitor.open("#abapa?moves=CcFf*")
-    tab(page, "position")
+    open_tab(page, "position")
     expect(page.locator("#export-ggf")).to_be_hidden()
     (record,) = read_games(download(page, "#export-ogn")[1])
     assert isinstance(record, Record) and names_of(record) == ["C", "c", "F", "f"]
@@ -396,7 +396,7 @@ def test_accessibility(browser: Browser, address: str, mode: str) -> None:
         browser, address, viewport=PHONE, color_scheme=mode, has_touch=True, is_mobile=True, locale="fr-FR"
     ) as visitor:
         page = visitor.open("#othello?moves=f5d6c3d3*")
-        panel = tab(page, "games")
+        panel = open_tab(page, "games")
         expect(panel.locator(".explorer-opening")).to_have_text("Tigre")
         expect(panel.locator(".archive-game").first).to_be_visible()
         panel.locator("summary").click()
@@ -407,13 +407,13 @@ def test_accessibility(browser: Browser, address: str, mode: str) -> None:
         )
         expect(panel.locator(".files-report")).to_have_count(2)
         expect(panel.locator(".files-report ul")).to_be_visible()
-        assert serious(page) == []
+        assert accessibility_violations(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
-        assert too_small(page) == []
-        assert set(english_left(page)) <= {"guest"}, "names of players are stored in the language of the page"
+        assert find_small_targets(page) == []
+        assert set(find_untranslated(page)) <= {"guest"}, "names of players are stored in the language of the page"
         page.locator(".archive-game", has_text="Zoé").click()
         expect(page.locator("#save-status")).to_contain_text("archives")
-        assert serious(page, ".play-area") == []
+        assert accessibility_violations(page, ".play-area") == []
 
 
 @pytest.mark.slow
@@ -429,9 +429,9 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
                 broken.write_text("no database" * 1000)
             visitor.allow_errors(f"{REFUSAL}|status of 503")
             page = visitor.open(SHORT)
-            expect(tab(page, "games").locator("#explorer-summary")).to_contain_text(problem)
+            expect(open_tab(page, "games").locator("#explorer-summary")).to_contain_text(problem)
             expect(page.locator("#archive-status")).to_contain_text(problem)
-            play_on(page, random.Random(4).choice, click)
+            play_to_end(page, random.Random(4).choice, play_by_mouse)
             if words[0] == "--no-archive":
                 expect(page.locator("#save-status")).to_have_count(0)
             else:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import AWAY, REFUSAL, caption, cell, notice, tab, visiting, walk
+from browser import AWAY, REFUSAL, caption, cell, expect_notice, open_tab, play_by_keyboard, visiting
 from clubs import PASSWORD, serving
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
-from test_page_look import PHONE, english_left, serious, too_small
+from test_page_appearance import PHONE, accessibility_violations, find_small_targets, find_untranslated
 
 from awello.web import club_service
 
@@ -48,32 +48,32 @@ def open_pages(
                 login = {"name": name, "password": PASSWORD}
                 assert visitor.context.request.post(f"{address}api/club/accounts", data=login).ok
             pages.append(visitor.open())
-            tab(pages[-1], "club")
-            expect(pages[-1].locator("#club-members")).to_contain_text(name)
+            open_tab(pages[-1], "club")
+            expect(pages[-1].locator("#club-online")).to_contain_text(name)
         yield pages
 
 
-def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = True) -> None:
+def offer_game(page: Page, variant: str, name: str = "", side: str = "", rated: bool = True) -> None:
     """Fill in and send the form of a game offer."""
     page.click("#club-view-lobby")
     if page.get_attribute("#club-offer", "open") is None:
         page.click("#club-offer summary")
     page.fill("#club-opponent", name)
-    page.select_option("#club-kind", kind)
+    page.select_option("#club-variant", variant)
     page.select_option("#club-side", side)
     page.set_checked("#club-rated", rated)
     page.click("#club-offer-go")
 
 
-def begin(first: Page, second: Page, kind: str, **terms: Any) -> None:
+def start_game(first: Page, second: Page, variant: str, **terms: Any) -> None:
     """Start a game between two players, the first moving first."""
-    offer(first, kind, side="0", **terms)
+    offer_game(first, variant, side="0", **terms)
     second.click("#club-view-lobby")
     second.locator("#club-seeks .club-row, .club-challenges .primary").click()
     expect(caption(first)).to_contain_text("Your turn")
 
 
-def moves_of(page: Page) -> list[str]:
+def moves_in_address(page: Page) -> list[str]:
     """The moves in the list."""
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
@@ -87,7 +87,7 @@ def play(page: Page, move: str) -> None:
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
     """From an offer to ratings, rematch and profile; a spectator sees the same without buttons."""
     with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
-        offer(ann, "othello4", side="0")
+        offer_game(ann, "othello4", side="0")
         expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
         expect(eyes.locator("#club-seeks .club-row")).to_be_disabled()
         seek = bob.locator("#club-seeks .club-row")
@@ -104,14 +104,14 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(eyes.locator("#club-bar")).to_have_text("You are watching Ann – Bob")
         assert eyes.locator("#club-bar button, .board-cell.is-open").count() == 0
 
-        walk(ann, "b1")
+        play_by_keyboard(ann, "b1")
         expect(bob.locator("#live-region")).to_contain_text("Black plays b1, flips 1")
         expect(ann.locator("#club-resign")).to_be_visible()
         left = bob.locator("#clock-bottom .clock-time")
         was = left.inner_text()
         expect(left).not_to_have_text(was)  # it runs between messages
         ann.keyboard.press("l")
-        notice(ann, "Analysis is off during rated games")
+        expect_notice(ann, "Analysis is off during rated games")
         for hidden in ("#engine", "#tab-analysis", "value-graph"):
             expect(ann.locator(hidden)).to_be_hidden()
         expect(eyes.locator("#engine")).to_be_visible()
@@ -135,7 +135,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
             expect(page.locator("#live-region")).to_contain_text(re.compile("wins|Draw"))
-        assert moves_of(ann) == moves_of(bob) == moves_of(eyes)
+        assert moves_in_address(ann) == moves_in_address(bob) == moves_in_address(eyes)
         expect(ann.locator("#club-ratings")).to_have_text(
             re.compile(r"Ann: 1500 → \d+ \([+−]\d+\)Bob: 1500 → \d+ \([+−]\d+\)")
         )
@@ -157,7 +157,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(bob.locator("#club-games")).to_contain_text("No games in progress")
 
         bob.click("#club-view-leaderboard")
-        bob.select_option("#leaderboard-kind", "othello4")
+        bob.select_option("#leaderboard-variant", "othello4")
         expect(bob.locator("#leaderboard-status")).to_contain_text("No established ratings yet")
         with sqlite3.connect(tmp_path / "club.sqlite") as database:  # as after many games
             database.execute("UPDATE ratings SET deviation = 100")
@@ -165,13 +165,13 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(bob.locator("#leaderboard tbody tr")).to_have_count(2)
         bob.locator("#leaderboard button", has_text="Ann").click()
         expect(bob.locator("#club-pools tbody tr")).to_contain_text("Othello 4×4 · Blitz")
-        lost, ended = bob.locator("#club-last .club-row").all_inner_texts()
+        lost, ended = bob.locator("#club-recent-games .club-row").all_inner_texts()
         assert lost.startswith("Lost · Bob") and "–" in ended.splitlines()[1]
         bob.locator("#club-open-1").click()
         expect(bob.locator("#club-ratings")).to_contain_text("Ann: 1500 →")
-        assert bob.url.endswith("#club/1") and moves_of(bob) == moves_of(eyes)
+        assert bob.url.endswith("#club/1") and moves_in_address(bob) == moves_in_address(eyes)
         times = bob.locator("#panel-club .moves-time").all_inner_texts()
-        assert len(times) == len(moves_of(bob)) and all(re.fullmatch(r"\d+(\.\d)?", time) for time in times)
+        assert len(times) == len(moves_in_address(bob)) and all(re.fullmatch(r"\d+(\.\d)?", time) for time in times)
         bob.keyboard.press("Home")
         cell(bob, "d3").click()  # another first move: a variation, as in any game
         bob.wait_for_function("() => location.hash.includes('moves=')")
@@ -184,23 +184,23 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
-        offer(ann, "othello", "Nobody")
+        offer_game(ann, "othello", "Nobody")
         expect(ann.locator("#club-offer-error")).to_contain_text("Nobody is not online")
-        offer(ann, "abapa", "bob")
+        offer_game(ann, "abapa", "bob")
         expect(ann.locator("#club-seeks")).to_contain_text("You have challenged bob")
-        tab(bob, "play")
+        open_tab(bob, "play")
         expect(bob.locator("#tab-club")).to_have_text("Club (1)")
         bob.locator("#club-bar button", has_text="Decline").click()
-        notice(ann, "Bob declined your challenge")
-        tab(bob, "club")
-        begin(ann, bob, "abapa", name="Bob", rated=False)
+        expect_notice(ann, "Bob declined your challenge")
+        open_tab(bob, "club")
+        start_game(ann, bob, "abapa", name="Bob", rated=False)
         play(ann, "C")
         bob.click("#club-draw-offer")
         expect(ann.locator("#live-region")).to_contain_text("North offers a draw")
         ann.click("#club-draw-decline")
         expect(bob.locator("#club-draw-offer")).to_be_visible()
 
-        offer(bob, "othello", "Ann", side="1")
+        offer_game(bob, "othello", "Ann", side="1")
         ann.click("#club-view-lobby")
         ann.locator(".club-challenges .primary").click()
         other = ann.locator("#club-game-2")
@@ -226,9 +226,9 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
     """An unacknowledged move is sent again; a reload restores the game."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     file, lost, message_types = tmp_path / "club.sqlite", list[str](), set[str]()
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        port = door.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
 
     def lose_a_move(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
@@ -249,7 +249,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
             ann, bob, eyes = stack.enter_context(open_pages(browser, address, "Ann", "Bob", "", allowed=AWAY))
             for page in (ann, bob, eyes):
                 page.evaluate("window.stayed = true")
-            begin(ann, bob, "othello")
+            start_game(ann, bob, "othello")
             eyes.locator("#club-games .club-row").click()
             play(ann, "f5")
             expect(bob.locator("#live-region")).to_contain_text("Black plays f5")
@@ -269,7 +269,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
             assert len(lost) == 1 and "pong" in message_types
             play(ann, "c3")
             expect(caption(bob)).to_contain_text("Your turn")
-            assert ann.evaluate("window.stayed") and moves_of(bob) == ["f5", "d6", "c3"]
+            assert ann.evaluate("window.stayed") and moves_in_address(bob) == ["f5", "d6", "c3"]
             for page in (ann, bob, eyes):
                 page.goto("about:blank")
 
@@ -280,7 +280,7 @@ def test_login_errors(browser: Browser, club: str) -> None:
     with visiting(browser, club) as visitor:
         visitor.allow_errors(REFUSAL)
         page = visitor.open()
-        panel = tab(page, "club")
+        panel = open_tab(page, "club")
         password, problem = page.locator("#club-password"), page.locator("#club-login-error")
         expect(password).to_have_attribute("autocomplete", "current-password")
         page.click("#club-switch-form")
@@ -298,21 +298,21 @@ def test_login_errors(browser: Browser, club: str) -> None:
         page.keyboard.press("Enter")
         expect(panel.locator(".club-account")).to_contain_text("Logged in as Ann")
         page.reload()
-        expect(tab(page, "club").locator(".club-account")).to_contain_text("Logged in as Ann")
+        expect(open_tab(page, "club").locator(".club-account")).to_contain_text("Logged in as Ann")
         page.click("#club-logout")
         expect(page.locator("#club-view-bots")).to_have_count(0)
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
         page.click("#club-submit")
         expect(problem).to_have_text("The name or the password is wrong.")
-        assert serious(page, "#panel-club") == []
-        tab(page, "settings").locator("#setting-language").select_option("fr")
-        tab(page, "club")
+        assert accessibility_violations(page, "#panel-club") == []
+        open_tab(page, "settings").locator("#setting-language").select_option("fr")
+        open_tab(page, "club")
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
         page.click("#club-submit")
         expect(problem).to_have_text("Le nom ou le mot de passe est incorrect.")
-        assert english_left(page) == []
+        assert find_untranslated(page) == []
 
 
 def test_change_password(browser: Browser, club: str) -> None:
@@ -337,25 +337,25 @@ def test_change_password(browser: Browser, club: str) -> None:
         check(page, "password", "#password-send")
         page.fill("#password-new", "another horse")
         page.keyboard.press("Enter")
-        notice(page, "Votre mot de passe a été changé.")
+        expect_notice(page, "Votre mot de passe a été changé.")
         expect(page.locator("#password-open")).to_be_focused()
         expect(page.locator("#password-old")).to_have_value("")
         page.click("#club-view-lobby")
-        expect(page.locator("#club-members")).to_contain_text("Ann")
+        expect(page.locator("#club-online")).to_contain_text("Ann")
         assert page.context.request.get(session_url).json()["name"] == "Ann"
         assert other.context.request.get(session_url).json()["name"] is None
         assert other.context.request.post(session_url, data=login).ok
 
 
 def test_bots(browser: Browser, club: str) -> None:
-    """Register a bot, create a token that is shown once, and revoke it."""
+    """Create a bot, create a token that is shown once, and revoke it."""
     with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.click("#club-view-bots")
         page.fill("#bot-name", "rex")
-        page.click("#bot-register")
+        page.click("#bot-create")
         page.fill("#label-rex", "x")
-        page.click("#make-rex")
+        page.click("#create-token-rex")
         expect(page.locator("#token-rex")).to_be_visible()
         check(page, "bots")
         page.click("#copy-rex")
@@ -375,7 +375,7 @@ def test_bots(browser: Browser, club: str) -> None:
 # ---- everyone -------------------------------------------------------------------------------------------------------
 def test_accessibility(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
-        offer(ann, "othello", "Bob", side="0")
+        offer_game(ann, "othello", "Bob", side="0")
         check(bob, "challenge", ".club-challenges .primary")
         bob.locator(".club-challenges .primary").click()
         ann.check("#chat-on")
@@ -386,18 +386,18 @@ def test_accessibility(browser: Browser, club: str) -> None:
         bob.click("#club-resign-yes")
         expect(ann.locator("#banner")).to_be_visible()
         ann.click("#club-view-profile")
-        check(ann, "profile", "#club-last")
+        check(ann, "profile", "#club-recent-games")
 
 
 def check(page: Page, state: str, sign: str = "body") -> None:
     """Both themes: no serious axe violations, no horizontal scrolling, large targets, no English texts."""
     page.wait_for_selector(sign)
-    assert serious(page, ".page") == [], state
+    assert accessibility_violations(page, ".page") == [], state
     page.emulate_media(color_scheme="dark")
-    assert serious(page, ".page", "color-contrast") == [], state
+    assert accessibility_violations(page, ".page", "color-contrast") == [], state
     page.emulate_media(color_scheme="light")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
-    assert too_small(page) == [] and english_left(page) == [], state
+    assert find_small_targets(page) == [] and find_untranslated(page) == [], state
 
 
 def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
@@ -405,7 +405,7 @@ def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
         urls: list[str] = []
         visitor.page.on("request", lambda request: urls.append(request.url))
         page = visitor.open("#club/1")
-        notice(page, "This link does not contain a valid game")
+        expect_notice(page, "This link does not contain a valid game")
         play(page, "f5")
         page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
         assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())

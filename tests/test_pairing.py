@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from awello.club.pairing import (
-    Pair,
     Pairing,
+    PlayerPair,
     Standing,
     build_histories,
     compute_standings,
     count_rounds_without_repeats,
-    find_cheapest_pairs,
+    find_cheapest_matching,
     pair_round_robin,
     pair_swiss_round,
 )
@@ -27,7 +27,7 @@ RESULTS = [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)]
 A, B, C, D, E, F = range(6)
 
 
-# ---- cheapest pairs --------------------------------------------------------------------------------------------------
+# ---- cheapest matching -----------------------------------------------------------------------------------------------
 Costs = dict[tuple[int, int], int]
 
 
@@ -45,7 +45,7 @@ def least_cost(size: int, costs: Costs) -> int:
 
 
 def check_pairs(size: int, costs: Costs) -> None:
-    pairs = find_cheapest_pairs(costs)
+    pairs = find_cheapest_matching(costs)
     assert sorted(who for pair in pairs for who in pair) == list(range(size))
     assert sum(costs[pair] for pair in pairs) == least_cost(size, costs)
 
@@ -153,7 +153,7 @@ def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pair
     return int(found[0]), int(found[1]), found[2], found[3]
 
 
-def play(pairs: Sequence[Pair], rng: random.Random) -> list[Pairing]:
+def play(pairs: Sequence[PlayerPair], rng: random.Random) -> list[Pairing]:
     """Random results; players with low numbers win more often."""
     found = []
     for first, second in pairs:

@@ -13,9 +13,9 @@ from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
+from awello.web.child_processes import CONTEST_NICENESS
 from awello.web.contests import Contest, ContestConfig, ContestRunner
 from awello.web.errors import ApiError
-from awello.web.process import CONTEST_NICENESS
 
 CONFIG = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
 HOST = "http://club.example.org"
@@ -109,7 +109,7 @@ def test_the_oldest_contest_of_visitors_is_deleted(contests: ContestRunner, monk
 def test_a_network_deletes_only_its_own_contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contests of the owner are never deleted, nor those of other networks while one has too many."""
     monkeypatch.setattr(module, "MAX_VISITOR_CONTESTS", 4)
-    monkeypatch.setattr(module, "MAX_NETWORK_CONTESTS", 2)
+    monkeypatch.setattr(module, "MAX_CONTESTS_PER_NETWORK", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
     plan = ContestConfig.model_validate(CONFIG)
     owners, _ = ContestRunner(tmp_path).start(plan)

@@ -20,7 +20,7 @@ from awello.club.accounts import create_account
 from awello.club.game_state import GameState, create_game_state
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
-from awello.club.rated_positions import MIN_PLY, RatedPositions
+from awello.club.rated_positions import MIN_INDEXED_PLY, RatedPositions
 from awello.club.server import ClubServer
 from awello.club.store import ClubStore
 from awello.limits import Clock
@@ -49,8 +49,8 @@ def mirrored(position: Position) -> Position:
 
 def test_positions_of_rated_games_in_progress_are_indexed(game: Game) -> None:
     index, whole = RatedPositions(), random_record(game, 3)
-    plies = min(len(whole.moves) - 2, MIN_PLY + 2)
-    if plies < MIN_PLY:
+    plies = min(len(whole.moves) - 2, MIN_INDEXED_PLY + 2)
+    if plies < MIN_INDEXED_PLY:
         pytest.skip("the game is too short")
     record = Record(whole.start, whole.moves[:plies])
     state = table_after(record)
@@ -70,7 +70,7 @@ def test_positions_of_rated_games_in_progress_are_indexed(game: Game) -> None:
 
 def test_other_variants_share_the_board_of_awale() -> None:
     index, record = RatedPositions(), random_record(Game.ABAPA, 3)
-    state = table_after(Record(record.start, record.moves[: MIN_PLY + 2]))
+    state = table_after(Record(record.start, record.moves[: MIN_INDEXED_PLY + 2]))
     index.update(state)
     position = state.position
     assert Position(Game.ROMEIN, position.own, position.opp, position.side) in index
@@ -78,7 +78,7 @@ def test_other_variants_share_the_board_of_awale() -> None:
 
 def test_captured_seeds_do_not_hide_a_position() -> None:
     index, record = RatedPositions(), random_record(Game.ABAPA, 3)
-    state = table_after(Record(record.start, record.moves[: MIN_PLY + 2]))
+    state = table_after(Record(record.start, record.moves[: MIN_INDEXED_PLY + 2]))
     index.update(state)
     now = state.position
     for position in (now, *(now.after(move) for move in now.legal_moves())):
@@ -96,7 +96,7 @@ def test_the_position_before_a_forced_pass_is_indexed() -> None:
                 continue
             state = state.play(1 + position.side, len(state.moves), position.format_move(move), 0.0)
             index.update(state)
-            if not state.over and state.moves[-1] == PASS and len(state.moves) > MIN_PLY:
+            if not state.over and state.moves[-1] == PASS and len(state.moves) > MIN_INDEXED_PLY:
                 *_, before_pass, now = Record(record.start, state.moves).positions()
                 assert before_pass in index and now in index
                 seen += 1
@@ -105,8 +105,8 @@ def test_the_position_before_a_forced_pass_is_indexed() -> None:
 
 def test_openings_and_unrated_games_are_not_indexed() -> None:
     index, whole = RatedPositions(), random_record(Game.OTHELLO, 3)
-    opening = table_after(Record(whole.start, whole.moves[: MIN_PLY - 1]), 1)
-    friendly = table_after(Record(whole.start, whole.moves[: MIN_PLY + 4]), 2, rated=False)
+    opening = table_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY - 1]), 1)
+    friendly = table_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY + 4]), 2, rated=False)
     for state in (opening, friendly):
         index.update(state)
         assert state.position not in index
@@ -114,7 +114,7 @@ def test_openings_and_unrated_games_are_not_indexed() -> None:
 
 def test_two_games_may_share_a_position() -> None:
     index, whole = RatedPositions(), random_record(Game.OTHELLO, 3)
-    one, two = (table_after(Record(whole.start, whole.moves[: MIN_PLY + 2]), number) for number in (1, 2))
+    one, two = (table_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY + 2]), number) for number in (1, 2))
     index.update(one)
     index.update(two)
     index.update(one.resign(1))
@@ -126,7 +126,7 @@ def test_two_games_may_share_a_position() -> None:
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
     """A club with a rated game in progress, and the moves of the game."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rated_positions, "MIN_PLY", 8)
+        patch.setattr(rated_positions, "MIN_INDEXED_PLY", 8)
         with serving(tmp_path_factory.mktemp("club") / "club.sqlite") as address:
             people = [ClubHttpClient(base_url=address) for _ in range(2)]
             for person, name in zip(people, ("Ann", "Bob"), strict=True):

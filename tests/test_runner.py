@@ -51,18 +51,18 @@ def test_a_killed_command_resumes_with_the_same_result(name: str, tmp_path: Path
 
 
 def test_a_match_can_be_extended(tmp_path: Path) -> None:
-    first = play_match(Match(Game.ABAPA, "random", "greedy", games=3, seed=2), folder=tmp_path)
+    first = play_match(Match(Game.ABAPA, "random", "greedy", games=3, seed=2), out=tmp_path)
     longer = Match(Game.ABAPA, "random", "greedy", games=6, seed=2)
-    assert play_match(longer, folder=tmp_path).records[:3] == first.records
-    assert [game.moves for game in play_match(longer, folder=tmp_path).results] == [
+    assert play_match(longer, out=tmp_path).records[:3] == first.records
+    assert [game.moves for game in play_match(longer, out=tmp_path).results] == [
         game.moves for game in play_match(longer).results
     ]
     with pytest.raises(ConfigError, match=r"another match \(second\)"):
-        play_match(Match(Game.ABAPA, "random", "random", games=3, seed=2), folder=tmp_path)
+        play_match(Match(Game.ABAPA, "random", "random", games=3, seed=2), out=tmp_path)
 
 
 def test_a_journal_is_a_file_of_games(tmp_path: Path) -> None:
-    result = play_match(Match(Game.OTHELLO, "random", "greedy", games=2), folder=tmp_path)
+    result = play_match(Match(Game.OTHELLO, "random", "greedy", games=2), out=tmp_path)
     found = list(read_games((tmp_path / "games.jsonl").read_bytes()))
     assert found == result.records
     assert isinstance(found[0], Record) and found[0].tags == {"Black": "random", "White": "greedy"}

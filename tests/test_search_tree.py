@@ -322,7 +322,7 @@ def test_json_contains_the_whole_tree() -> None:
     assert found["pv"] == [node["move"] for node in nodes if node["principal"]][1:]
     assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
     source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
-    assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").as_json()))
+    assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").to_json()))
 
 
 def test_json_of_the_lesson() -> None:

@@ -131,7 +131,7 @@ def test_a_truncated_journal_is_resumed(cut: int, tmp_path: Path) -> None:
     whole, journal = transcripts(plan, tmp_path / "out"), tmp_path / "out" / "games.jsonl"
     torn = journal.read_bytes()[:cut]
     journal.write_bytes(torn)
-    with Runner(plan, folder=tmp_path / "out") as runner:
+    with Runner(plan, out=tmp_path / "out") as runner:
         assert len(runner.results) == torn.count(b"\n")
     assert transcripts(plan, tmp_path / "out") == whole
     assert transcripts(replace(plan, games=9), tmp_path / "out")[:8] == whole

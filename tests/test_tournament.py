@@ -56,7 +56,7 @@ def test_a_round_goes_to_the_larger_sum() -> None:
     first_round += [(1, 2), (1, 2)]  # greedy - first, 2-4: the round goes to first
     result = TournamentResult(tournament, games(*first_round, (20, 21), (22, 21)))  # random - greedy, 42-42: drawn
     standings = {bot.spec: bot for bot in result.standings()}
-    found = {name: (bot.points, bot.won, bot.drawn, bot.lost, bot.games) for name, bot in standings.items()}
+    found = {name: (bot.points, bot.wins, bot.draws, bot.losses, bot.games) for name, bot in standings.items()}
     assert found == {"random": (4, 1, 1, 1, 6), "greedy": (4, 1, 1, 1, 6), "first": (3, 1, 0, 1, 4)}
     assert standings["random"].mean_score == pytest.approx((25 + 3 + 20 + 22 + 30 + 0) / 6)
     cross_table = result.cross_table()
@@ -86,7 +86,7 @@ def test_openings_do_not_end_the_game(game: Game) -> None:
 
 
 # --- failures and limits ----------------------------------------------------------------------------------------------
-LIMITED = ResourceLimits(memory=16, threads=1)
+LIMITED = ResourceLimits(max_memory=16, max_threads=1)
 
 
 def play_round(
@@ -138,9 +138,9 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
         ("first,failure=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms; the limit is 20ms"),
         ("first,failure=endless", ResourceLimits(move_time=0.02), "time", r"no answer within 1\.0 s"),
         ("first,failure=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
-        ("first,failure=late,where=begin", ResourceLimits(learning=0.03), "learning", "the limit is 30ms"),
-        ("first,failure=endless,where=begin", ResourceLimits(learning=0.1), "learning", "not ready after 1.1 s"),
-        ("first,failure=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
+        ("first,failure=late,where=begin", ResourceLimits(learning_time=0.03), "learning", "the limit is 30ms"),
+        ("first,failure=endless,where=begin", ResourceLimits(learning_time=0.1), "learning", "not ready after 1.1 s"),
+        ("first,failure=big", ResourceLimits(max_memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
     ],
 )
 def test_exceeded_limits_lose_the_game(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
@@ -177,10 +177,10 @@ def test_other_threads_are_noticed_even_between_moves() -> None:
 
 
 def test_more_processor_time_than_threads_can_use_loses() -> None:
-    bot = SandboxedPlayer("first", Game.ABAPA, ResourceLimits(threads=2))
-    bot.usage = Usage(seconds=1.0, processor=2.1)
+    bot = SandboxedPlayer("first", Game.ABAPA, ResourceLimits(max_threads=2))
+    bot.usage = Usage(seconds=1.0, cpu_seconds=2.1)
     bot._check_threads()
-    bot.usage = Usage(seconds=1.0, processor=2.3)
+    bot.usage = Usage(seconds=1.0, cpu_seconds=2.3)
     with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of CPU time in moves of 1\.00 s"):
         bot._check_threads()
 
@@ -190,10 +190,10 @@ def test_resource_use_is_measured_without_limits() -> None:
     big, _ = play_round("first,failure=big")
     assert all(one.forfeits == (None, None) for one in (*late, *big))
     used = late[0].usage[0]
-    assert used.worst >= used.seconds / used.moves > 0.05
-    assert used.processor < used.seconds / 2  # it sleeps
-    assert big[0].usage[0].memory > 32 << 20 > big[0].usage[1].memory
-    assert big[0].usage[0].learning > 0
+    assert used.max_seconds >= used.seconds / used.moves > 0.05
+    assert used.cpu_seconds < used.seconds / 2  # it sleeps
+    assert big[0].usage[0].memory_bytes > 32 << 20 > big[0].usage[1].memory_bytes
+    assert big[0].usage[0].learning_seconds > 0
 
 
 def test_an_external_engine_that_exits_loses_the_game(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_tournament_survives_all_failures(tmp_path: Path) -> None:
         "first,failure=illegal": ["illegal"],
         "first,failure=exception": ["crash"],
     }
-    assert standings["first"].won == 6
+    assert standings["first"].wins == 6
     assert "exit status 7" in standings["first,failure=exits"].messages["crash"]
 
 
@@ -293,6 +293,30 @@ def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         play_tournament(tournament, tmp_path)
 
 
+FORMER_NAMES = {
+    "max_memory": "memory",
+    "learning_time": "learning",
+    "max_threads": "threads",
+    "max_seconds": "worst",
+    "cpu_seconds": "processor",
+    "memory_bytes": "memory",
+    "learning_seconds": "learning",
+}
+
+
+def test_a_folder_with_former_names_is_resumed(tmp_path: Path) -> None:
+    """Limits and resource use have had other names in the files."""
+    tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1, limits=ResourceLimits(max_memory=1000))
+    played = play_tournament(tournament, tmp_path)
+    for name in ("configuration.json", "games.jsonl"):
+        text = (tmp_path / name).read_text()
+        for current, former in FORMER_NAMES.items():
+            text = text.replace(f'"{current}"', f'"{former}"')
+        (tmp_path / name).write_text(text)
+    assert '"worst"' in text
+    assert play_tournament(tournament, tmp_path) == played
+
+
 @pytest.mark.parametrize(
     ("file", "content"),
     [("configuration.json", "{"), ("configuration.json", "3"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")],
@@ -348,13 +372,13 @@ def test_ratings_recover_the_true_strengths() -> None:
     rng, truth = random.Random(2), [-200, -50, 0, 60, 190]
     inside = total = 0
     for _ in range(40):
-        won = np.zeros((5, 5))
+        points = np.zeros((5, 5))
         for one in range(5):
             for other in range(one):
                 for _ in range(100):
                     first = rng.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
-                    won[(one, other) if first else (other, one)] += 1
-        found, margins = fit_ratings(won)
+                    points[(one, other) if first else (other, one)] += 1
+        found, margins = fit_ratings(points)
         assert found == pytest.approx(truth, abs=120)
         inside += sum(abs(a - b) < margin for a, b, margin in zip(found, truth, margins, strict=True))
         total += 5
@@ -420,9 +444,9 @@ def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert (found["game"], found["variant"], found["played"], found["complete"]) == ("awale", "tournament", 6, True)
     assert {bot["bot"] for bot in found["standings"]} == {"right", "greedy", "random"}
-    assert sum(pair["won"] + pair["drawn"] + pair["lost"] for pair in found["pairs"]) == 6
+    assert sum(pairing["wins"] + pairing["draws"] + pairing["losses"] for pairing in found["pairings"]) == 6
     text = fresh_awello(*words).stdout
-    assert all(part in text for part in ("6 of 6 rounds", "Elo, 95 %", "worst ms", "won-drawn-lost"))
+    assert all(part in text for part in ("6 of 6 rounds", "Elo, 95 %", "max ms", "wins-draws-losses"))
     assert max(map(len, text.splitlines())) < 120
     assert "\x1b" not in text
 
@@ -472,7 +496,7 @@ def test_invalid_tournaments_are_refused(specs: tuple[str, ...], plies: int, par
 
 
 def test_limits_must_be_positive() -> None:
-    for name in ("move_time", "memory", "learning", "threads"):
+    for name in ("move_time", "max_memory", "learning_time", "max_threads"):
         for value in (0, -1, math.nan):
             with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')} is not positive"):
                 ResourceLimits(**{name: value})  # type: ignore[arg-type]

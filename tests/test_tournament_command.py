@@ -43,7 +43,7 @@ def test_the_report_fits_a_narrow_terminal(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= columns
     words = {word for line in lines for word in line.split()}
-    assert {"1.", "points", "drawn", "lost", "games", "CPUs", "forfeits", "10-0-90", "90-0-10", "20.00"} <= words
+    assert {"1.", "points", "draws", "losses", "games", "CPUs", "forfeits", "10-0-90", "90-0-10", "20.00"} <= words
     assert "".join(ENGINE.split()) in "".join("".join(lines).split())
     assert "…" not in "".join(lines)
 

@@ -18,7 +18,7 @@ from awello.evaluate import patterns
 from awello.kernel import U
 from awello.memory import address_of, load8, compare_and_swap8
 
-def refused(work):
+def raises_club_error(work):
     try:
         work()
     except (IndexError, ValueError):

@@ -96,10 +96,10 @@ def test_choices_analyses_and_reviews(client: TestClient) -> None:
 
 
 def test_reading_and_drawing(client: TestClient) -> None:
-    found = client.post("/api/read", json={"text": "1. F5 d6 2. c3"}).json()
-    assert (found["kind"], found["games"], found["moves"]) == ("transcript", 1, ["f5", "d6", "c3"])
+    found = client.post("/api/detect", json={"text": "1. F5 d6 2. c3"}).json()
+    assert (found["format"], found["games"], found["moves"]) == ("transcript", 1, ["f5", "d6", "c3"])
     assert (found["game"], found["start"]) == ("othello", None)
-    wrong = client.post("/api/read", json={"text": "hello"})
+    wrong = client.post("/api/detect", json={"text": "hello"})
     assert wrong.status_code == 400 and wrong.json()["message"]
     picture = client.post("/api/picture", json={"game": "abapa"})
     assert picture.headers["content-type"] == "image/svg+xml" and picture.text.startswith("<svg")
@@ -151,7 +151,7 @@ def test_http_and_websocket_refuse_the_same_specs(client: TestClient, spec: str)
         ("/api/positions", {"surprise": 1}, 422),
         ("/api/choose", {"player": "nobody"}, 422),
         ("/api/choose", {}, 422),
-        ("/api/read", {"text": "x" * 70000}, 422),
+        ("/api/detect", {"text": "x" * 70000}, 422),
         ("/api/tree", {"search": "minimax@40"}, 400),
         ("/api/nowhere", {}, 404),
     ],
@@ -172,8 +172,8 @@ def test_invalid_input_gets_a_clear_message(client: TestClient, path: str, body:
         ("choose", {"player": "human"}, "terminal_player", {"player": "human"}),
         ("choose", {"player": "champion,hash=\\ud800"}, "setting_not_allowed", {"setting": "hash"}),
         ("tree", {"search": "minimax@9"}, "tree_too_deep", {"depth": 9, "limit": 4}),
-        ("read", {"text": "hello"}, "no_game_in_text", {}),
-        ("read", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
+        ("detect", {"text": "hello"}, "no_game_in_text", {}),
+        ("detect", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
     ],
 )
 def test_errors_have_codes_and_params(client: TestClient, path: str, body: Any, code: str, params: Any) -> None:
@@ -191,7 +191,7 @@ def test_invalid_json_is_refused(client: TestClient) -> None:
         assert answer.status_code in (400, 422), answer.text
 
 
-# ---- the door -------------------------------------------------------------------------------------------------------
+# ---- request limits --------------------------------------------------------------------------------------------------
 FOREIGN = [
     {"host": "evil.example"},
     {"host": "127.0.0.1.evil.example"},
@@ -233,8 +233,8 @@ def test_bodies_are_limited_in_size(client: TestClient) -> None:
         for _ in range(40):
             yield b" " * (MAX_TEXT_BODY_BYTES // 20)
 
-    assert client.post("/api/read", content=b"x" * (MAX_TEXT_BODY_BYTES + 1)).status_code == 413
-    assert client.post("/api/read", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
+    assert client.post("/api/detect", content=b"x" * (MAX_TEXT_BODY_BYTES + 1)).status_code == 413
+    assert client.post("/api/detect", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
     assert client.get("/api/health").status_code == 200
 
 
@@ -255,12 +255,12 @@ def test_pages_use_no_external_and_no_inline_resources() -> None:
 
 
 def test_all_modules_are_preloaded() -> None:
-    """Modules of the club are loaded only where there is a club."""
+    """Modules of the club are loaded only where modules is a club."""
     wanted = set(
         re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
     )
-    there = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
-    assert wanted == {name for name in there if not re.match(r"app\.|api-reference\.|club[.-]", name)}
+    modules = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
+    assert wanted == {name for name in modules if not re.match(r"app\.|api-reference\.|club[.-]", name)}
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again(client: TestClient) -> None:

@@ -180,8 +180,8 @@ def test_invalid_games_are_refused(
 def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
-    keeper = client.app.state.archive_service  # type: ignore[attr-defined]
-    keeper.network_saves, keeper.total_saves = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
+    service = client.app.state.archive_service  # type: ignore[attr-defined]
+    service.save_limits, service.total_save_limit = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
 
     def keep(seed: int) -> int:
         return client.post("/api/games", json=finished_game(seed=seed)).status_code
@@ -509,7 +509,7 @@ def test_games_that_a_format_cannot_store(client: TestClient, changes: dict[str,
 
 def test_the_number_of_games_in_a_text(client: TestClient) -> None:
     def games(text: str) -> int:
-        return int(client.post("/api/read", json={"text": text}).json()["games"])
+        return int(client.post("/api/detect", json={"text": text}).json()["games"])
 
     (three,) = find_format("ggf").write([random_record(Game.OTHELLO4, seed) for seed in range(3)]).values()
     assert games(three.decode()) == 3

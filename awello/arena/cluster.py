@@ -1,8 +1,8 @@
-"""Run jobs on the workers of a dask cluster, with results in order.
+"""Run tasks on the workers of a dask cluster, with results in order.
 
-Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the items of a dead worker.
-Cluster workers outlive a job, so every item carries its job: a worker that switches jobs first loads the players of the
-new job and calls its `prepare`.  A worker with a different version of Awello refuses the job.
+Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the tasks of a dead worker.
+Cluster workers outlive a run, so every task carries its run: a worker that switches runs first loads the players of the
+new run and calls its `prepare`.  A worker with a different version of Awello refuses the run.
 """
 
 import hashlib
@@ -38,10 +38,10 @@ WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
 @dataclass(frozen=True)
-class ClusterJob:
-    """The data that a worker needs before it runs the first item of a job."""
+class ClusterRun:
+    """The data that a worker needs before it executes the first task of a run."""
 
-    token: str
+    id: str
     fingerprint: str
     """Fingerprint of the client."""
     players: tuple[str, bytes] | None
@@ -51,7 +51,7 @@ class ClusterJob:
 
 
 @cache
-def fingerprint() -> str:
+def compute_fingerprint() -> str:
     """Return the version, and a hash of the code and data files, which determine the games."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
@@ -62,8 +62,8 @@ def fingerprint() -> str:
 # --- client -----------------------------------------------------------------------------------------------------------
 @contextmanager
 def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
-    """Open the workers of a scheduler as a pool; cancel pending items on exit."""
-    job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
+    """Open the workers of a scheduler as a pool; cancel pending tasks on exit."""
+    run = ClusterRun(uuid4().hex, compute_fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
     client = connect_client(address)
     pool = client.get_executor(pure=False)
     workers, counted_at = 1, -math.inf
@@ -78,7 +78,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
 
     def map_items(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
-            future: Future[Result] = pool.submit(run_task, job, pickle.dumps((function, item)))
+            future: Future[Result] = pool.submit(execute_task, run, pickle.dumps((function, item)))
             return future
 
         return map_ordered(submit, lambda future: _result(client, address, future), items, count)
@@ -88,7 +88,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
     finally:
         with suppress(Exception):  # workers or the scheduler may have ended
             pool.shutdown(wait=False)
-            client.run(end_job, job.token, on_error="ignore")
+            client.run(end_run, run.id, on_error="ignore")
         client.close()
 
 
@@ -126,13 +126,13 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 def _check_fingerprints(client: "Client") -> None:
     """Reject a cluster whose results might differ from local results."""
     try:
-        fingerprints = {"the scheduler": client.run_on_scheduler(fingerprint)}
+        fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
     except Exception as error:  # Awello is not installed there
         fingerprints = {"the scheduler": error}
-    for address, actual in client.run(fingerprint, on_error="return").items():
+    for address, actual in client.run(compute_fingerprint, on_error="return").items():
         fingerprints[f"the worker {address}"] = actual
     for machine, actual in fingerprints.items():
-        check_fingerprint(machine, actual, fingerprint())
+        check_fingerprint(machine, actual, compute_fingerprint())
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
@@ -145,7 +145,7 @@ def check_fingerprint(machine: str, actual: object, expected: str) -> None:
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
-    """Wait for the result of an item; re-raise errors from games unchanged."""
+    """Wait for the result of a task; re-raise errors from games unchanged."""
     from distributed import KilledWorker
 
     try:
@@ -156,7 +156,7 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
                 _wait_for_workers(client, address, RESULT_TIMEOUT)
         return future.result()
     except KilledWorker as killed:
-        died = f"{killed.allowed_failures + 1} workers died one after another while running the same item"
+        died = f"{killed.allowed_failures + 1} workers died one after another while executing the same task"
         raise ConfigError(f"{died}: check their logs; 'dask worker --memory-limit' may be too low") from None
     except CancelledError:
         raise ConfigError(f"the scheduler at {address} has ended: restart it and its workers") from None
@@ -164,63 +164,63 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
 
 # --- worker ----------------------------------------------------------------------------------------------------------
 class _WorkerState:
-    """The job that this process is prepared for."""
+    """The run that this process is prepared for."""
 
-    token = ""  # nosec B105 # the id of a job, not a secret
+    run_id = ""
     cleanup: Callable[[], None] | None = None
     folder: "TemporaryDirectory[str] | None" = None
-    ended_jobs: ClassVar[set[str]] = set()
-    """Tokens of the jobs that have ended."""
+    ended_runs: ClassVar[set[str]] = set()
+    """Ids of the runs that have ended."""
 
 
-def run_task(job: ClusterJob, task: bytes) -> Any:
-    """Run one item of a job; `task` is the pickled function and item."""
-    if _WorkerState.token != job.token:
-        _switch_job(job)
+def execute_task(run: ClusterRun, task: bytes) -> Any:
+    """Execute one task of a run; `task` is the pickled function and item."""
+    if _WorkerState.run_id != run.id:
+        _switch_run(run)
     function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
     return function(item)
 
 
-def end_job(token: str) -> None:
-    """End a job: release its resources, and reject its remaining items."""
-    _WorkerState.ended_jobs.add(token)
-    if _WorkerState.token == token:
+def end_run(run_id: str) -> None:
+    """End a run: release its resources, and reject its remaining tasks."""
+    _WorkerState.ended_runs.add(run_id)
+    if _WorkerState.run_id == run_id:
         _release()
 
 
 def _release() -> None:
-    cleanup, _WorkerState.cleanup, _WorkerState.token = _WorkerState.cleanup, None, ""
+    cleanup, _WorkerState.cleanup, _WorkerState.run_id = _WorkerState.cleanup, None, ""
     if cleanup:
         cleanup()
 
 
-def _switch_job(job: ClusterJob) -> None:
-    """Prepare this process for another job."""
+def _switch_run(run: ClusterRun) -> None:
+    """Prepare this process for another run."""
     from distributed import get_worker
 
     worker = get_worker()
-    if job.token in _WorkerState.ended_jobs:
-        raise ConfigError("the job has ended")
-    check_fingerprint(f"the worker {worker.address}", fingerprint(), job.fingerprint)
+    if run.id in _WorkerState.ended_runs:
+        raise ConfigError("the run has ended")
+    check_fingerprint(f"the worker {worker.address}", compute_fingerprint(), run.fingerprint)
     if worker.state.nthreads > 1:
         start = WORKER_COMMAND.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
     _release()
     multiprocessing.current_process().daemon = False  # daemonic processes cannot start others, such as bots
     try:
-        _load_players(job)
-        _prepare_job(job)
-    except (SpecError, ImportError) as error:  # the client has validated the job, so something is missing here
+        _load_players(run)
+        _prepare_run(run)
+    except (SpecError, ImportError) as error:  # the client has validated the run, so something is missing here
         advice = "only players of 'awello --import FILE' are sent to workers; install everything else there"
-        raise ConfigError(f"the worker {worker.address} cannot run this job: {error} ({advice})") from None
+        raise ConfigError(f"the worker {worker.address} cannot prepare this run: {error} ({advice})") from None
 
 
-def _load_players(job: ClusterJob) -> None:
-    """Register the players of a job's file, replacing those of the previous job."""
+def _load_players(run: ClusterRun) -> None:
+    """Register the players of a run's file, replacing those of the previous run."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
-    if job.players:
-        file, _WorkerState.folder = install_players_file(*job.players)
+    if run.players:
+        file, _WorkerState.folder = install_players_file(*run.players)
         os.environ["AWELLO_PLAYERS"] = file
 
 
@@ -234,10 +234,10 @@ def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDire
     return str(file), folder
 
 
-def _prepare_job(job: ClusterJob) -> None:
+def _prepare_run(run: ClusterRun) -> None:
     load_kernels()  # so that loading or compiling kernels is not charged to a player's clock
-    prepare, args = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `run_task`
+    prepare, args = pickle.loads(run.preparation)  # nosec B301 # noqa: S301 - as in `execute_task`
     _WorkerState.cleanup = prepare(*args) if prepare else None
-    _WorkerState.token = job.token
-    if job.token in _WorkerState.ended_jobs:  # the job ended during the preparation
+    _WorkerState.run_id = run.id
+    if run.id in _WorkerState.ended_runs:  # the run ended during the preparation
         _release()

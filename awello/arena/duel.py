@@ -132,7 +132,7 @@ class DuelResult:
         """Return the mean time per move of each player, in milliseconds."""
         return mean_ms(self.results)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the result for JSON output."""
         duel, counts, times = self.duel, self.counts, self.mean_ms()
         wins, draws, losses = self.outcomes
@@ -159,15 +159,15 @@ class DuelResult:
 def play_duel(
     duel: Duel,
     jobs: Jobs = 1,
-    folder: Path | None = None,
+    out: Path | None = None,
     on_progress: Callable[[DuelResult], None] = lambda result: None,
 ) -> DuelResult:
     """Play a duel; call `on_progress` at the start and after each game.
 
-    Ctrl-C ends it early; with a folder it can be resumed.
+    Ctrl-C ends it early; with a folder `out` it can be resumed.
     """
     check_players((duel.first, duel.second), duel.kind)
-    with Runner(duel, jobs, folder) as runner:
+    with Runner(duel, jobs, out) as runner:
         result = DuelResult(duel, runner.results)
         result.drop_after_verdict()
         on_progress(result)

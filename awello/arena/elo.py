@@ -17,12 +17,12 @@ Z_95 = 1.96  # standard deviations of a 95 % interval
 PRIOR_DRAWS = 1.0  # imaginary draws against an average player
 
 
-def fit_ratings(won: npt.ArrayLike) -> tuple[list[float], list[float]]:
+def fit_ratings(points_against: npt.ArrayLike) -> tuple[list[float], list[float]]:
     """Return the rating of each player and the half width of its 95 % interval.
 
-    `won[i][j]` are the points of player i against player j; a draw counts half for each.
+    `points_against[i][j]` are the points of player i against player j; a draw counts half for each.
     """
-    points = np.asarray(won, float)
+    points = np.asarray(points_against, float)
     played = points + points.T
     size = len(points)
     strength, information = np.zeros(size), np.eye(size)

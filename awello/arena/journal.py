@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self, TextIO
 
 from awello.errors import ConfigError
@@ -17,10 +18,19 @@ JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
-    """The folder of a run; `results` holds the results that it contained when it was opened."""
+    """The folder of a run; `results` holds the results that it contained when it was opened.
 
-    def __init__(self, folder: Path, kind: str, configuration: Mapping[str, Any]) -> None:
-        self.folder, self.lines = folder, folder / JOURNAL_FILE
+    `former_names` maps names of settings in older journals to their current names.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kind: str,
+        configuration: Mapping[str, Any],
+        former_names: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.folder, self.lines, self._former_names = folder, folder / JOURNAL_FILE, former_names
         self.kind, self.configuration = kind, json.loads(json.dumps(configuration))
         self.results: list[Any] = []
         self._file: TextIO | None = None
@@ -49,7 +59,7 @@ class Journal:
         if not file.exists():
             return
         try:
-            stored = dict(json.loads(file.read_text("utf-8")))
+            stored = dict(json.loads(file.read_text("utf-8"), object_hook=self._rename_settings))
         except (ValueError, TypeError):
             raise ConfigError(f"{file} is damaged: choose another --out, or remove the folder") from None
         names = sorted({*stored, *self.configuration})
@@ -58,6 +68,9 @@ class Journal:
             raise ConfigError(
                 f"{self.folder} contains another {self.kind} ({changed}): choose another --out, or remove it"
             )
+
+    def _rename_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {self._former_names.get(name, name): value for name, value in settings.items()}
 
     def _read(self) -> list[Any]:
         """Read the results so far, removing an incomplete last line."""

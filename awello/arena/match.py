@@ -86,7 +86,7 @@ class MatchResult:
         points, (first, second) = points_of_first(self.results), move_times(self.results)
         self.wins, self.draws, self.losses = (points.count(each) for each in (1, 0.5, 0))
         self.moves = len(first), len(second)
-        self.worst_seconds = max(first, default=0.0), max(second, default=0.0)
+        self.max_seconds = max(first, default=0.0), max(second, default=0.0)
         games = [(first_side(number), result) for number, result in enumerate(self.results)]
         held = [(side, result.record.final.counts()) for side, result in games]
         self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
@@ -126,7 +126,7 @@ class MatchResult:
         """Return the mean time per move of each player, in milliseconds."""
         return mean_ms(self.results)
 
-    def as_json(self, records: bool = False) -> dict[str, object]:
+    def to_json(self, records: bool = False) -> dict[str, object]:
         """Return the result for JSON output."""
         first, second, left = self.shares()
         return {
@@ -137,7 +137,7 @@ class MatchResult:
             "losses": self.losses,
             "board_share": {"first": first, "second": second, "left": left},
             "mean_ms": dict(zip(("first", "second"), self.mean_ms(), strict=True)),
-            "worst_ms": {"first": 1000 * self.worst_seconds[0], "second": 1000 * self.worst_seconds[1]},
+            "max_ms": {"first": 1000 * self.max_seconds[0], "second": 1000 * self.max_seconds[1]},
             "moves": {"first": self.moves[0], "second": self.moves[1]},
             "forfeits": {"first": self.forfeits[0], "second": self.forfeits[1]},
             **({"learnt": self.learnt} if self.learnt else {}),
@@ -167,16 +167,16 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
 
 
 def play_match(
-    match: Match, jobs: Jobs = 1, folder: Path | None = None, on_progress: Callable[[int], None] = lambda games: None
+    match: Match, jobs: Jobs = 1, out: Path | None = None, on_progress: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
     """Play a match; call `on_progress` with the number of games played at the start and after each game.
 
-    Ctrl-C ends it early; with a folder it can be resumed.
+    Ctrl-C ends it early; with a folder `out` it can be resumed.
     """
     if match.games < 1:
         raise ConfigError(f"a match needs at least one game, not {match.games}")
     check_players((match.first, match.second), match.kind)
-    with Runner(match, jobs, folder) as runner:
+    with Runner(match, jobs, out) as runner:
         on_progress(len(runner.results))
         finished = runner.run(lambda: on_progress(len(runner.results)))
         return MatchResult(match, runner.results, not finished)

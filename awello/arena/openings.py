@@ -15,7 +15,7 @@ from awello.rules.game import Game
 if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
-BALANCE_LIMIT = Limit(depth=6)  # for the search that checks the balance
+BALANCE_SEARCH_LIMIT = Limit(depth=6)  # for the search that checks the balance
 MAX_BALANCED_LEAD = 3.0  # in discs or seeds
 MAX_TRIES = 500
 
@@ -41,7 +41,7 @@ def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
         moves = random_opening(game, plies, f"{seed}/{number}")
         position = Record(Position.start(game), moves).final
         engine.clear()  # the result must not depend on earlier searches
-        *_, analysis = engine.analyse(position, BALANCE_LIMIT)
+        *_, analysis = engine.analyse(position, BALANCE_SEARCH_LIMIT)
         if abs(position.lead + analysis.value) <= MAX_BALANCED_LEAD:
             return moves
     raise ConfigError(

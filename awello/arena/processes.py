@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from awello.arena.workers import ignore_interrupts
+from awello.arena.workers import block_interrupts
 from awello.kernel import list_kernel_modules
 
 
@@ -31,7 +31,7 @@ def start_process(
         context.set_forkserver_preload(["awello.arena.preload", *preload, *list_kernel_modules()])
     variables = dict(os.environ if environment is None else environment)
     process: BaseProcess = context.Process(target=_run, args=(variables, target, args), daemon=True)
-    with ignore_interrupts():
+    with block_interrupts():
         process.start()
     return process
 

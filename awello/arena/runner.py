@@ -21,7 +21,7 @@ from awello import __version__
 from awello.arena.game import learn_from_game, play_game
 from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
-from awello.arena.workers import Jobs, OrderedMap, uninterrupted, worker_pool
+from awello.arena.workers import Jobs, OrderedMap, ignore_interrupts, worker_pool
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
@@ -175,6 +175,8 @@ class RunPlan(ABC, Generic[Result]):
     result_type: ClassVar[type[Any]]
     batch_size: ClassVar[int] = 1
     """Number of jobs that a worker runs before it returns their results."""
+    former_names: ClassVar[Mapping[str, str]] = {}
+    """Settings that have other names in older folders: their names there, and the current ones."""
 
     games: int
 
@@ -216,19 +218,19 @@ def check_players(specs: Iterable[str], kind: str) -> None:
 class Runner(Generic[Result]):
     """Runs a plan.  `results` holds the results so far in order, starting with those in the folder's journal."""
 
-    def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, folder: Path | None = None) -> None:
+    def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, out: Path | None = None) -> None:
         """Create a runner; `jobs` is a number of processes, a cluster address, or a pool shared by several runs."""
         if isinstance(jobs, int) and jobs < 1:
             raise ConfigError(f"cannot run {jobs} jobs: give at least one")
-        self.plan, self.jobs, self.folder = plan, jobs, folder
+        self.plan, self.jobs, self.out = plan, jobs, out
         self._adapter = TypeAdapter(list[plan.result_type])  # type: ignore[name-defined]
         self.results: list[Result] = []
         self._journal: Journal | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        if self.folder is not None:
-            self._journal = self._open.enter_context(self._make_journal(self.folder))
+        if self.out is not None:
+            self._journal = self._open.enter_context(self._make_journal(self.out))
             self.results = self._read(self._journal)[: self.plan.total]
         return self
 
@@ -240,7 +242,7 @@ class Runner(Generic[Result]):
         if configuration := self.plan.configuration():
             players = {"players": sha256(own[1]).hexdigest()} if (own := read_user_players()) else {}
             rules = {"awello": __version__, **configuration, **players}
-        return Journal(folder, self.plan.kind, rules)
+        return Journal(folder, self.plan.kind, rules, self.plan.former_names)
 
     def _read(self, journal: Journal) -> list[Result]:
         try:
@@ -248,15 +250,15 @@ class Runner(Generic[Result]):
         except ValidationError:
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
-    def run(self, on_progress: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
-        """Run missing jobs until `is_done`; call `on_progress` after each result.  Return False after Ctrl-C."""
+    def run(self, on_result: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
+        """Run missing jobs until `is_done`; call `on_result` after each result.  Return False after Ctrl-C."""
         try:
             with closing(self._results()) as results:
                 while not is_done() and (result := next(results, None)) is not None:
                     self.results.append(result)
                     if self._journal:
                         self._journal.write(self._adapter.dump_python([result], exclude_defaults=True)[0])
-                    on_progress()
+                    on_result()
         except KeyboardInterrupt:
             return False
         return True
@@ -284,7 +286,7 @@ def _run_in_process(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
         for number in numbers:
             yield plan.run_job(number, cache)
     finally:
-        with uninterrupted():
+        with ignore_interrupts():
             cache.close()
 
 

@@ -20,7 +20,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from traceback import extract_tb
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, Field
 
 from awello.arena.processes import start_process
 from awello.arena.supervisor import supervise
@@ -58,15 +60,15 @@ class ResourceLimits:
     """Seconds per move."""
     tolerance: float = 0.01
     """Seconds by which a move may be late, to allow for overhead."""
-    memory: float | None = None
+    max_memory: float | None = None
     """MiB of its process, not counting the memory in use before the player is made, and of the processes it starts."""
-    learning: float | None = None
+    learning_time: float | None = None
     """Seconds to make the player and prepare it for a game."""
-    threads: int | None = None
+    max_threads: int | None = None
     """Threads that may be busy during its moves; pondering counts as one more thread."""
 
     def __post_init__(self) -> None:
-        for name in ("move_time", "memory", "learning", "threads"):
+        for name in ("move_time", "max_memory", "learning_time", "max_threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 label = name.replace("_", " ")
@@ -75,16 +77,16 @@ class ResourceLimits:
 
 @dataclass(frozen=True)
 class Usage:
-    """Resource use of a player in a game."""
+    """Resource use of a player in a game; some fields have other names in older journals."""
 
     moves: int = 0
     seconds: float = 0.0
-    worst: float = 0.0
-    processor: float = 0.0
+    max_seconds: Annotated[float, Field(validation_alias=AliasChoices("max_seconds", "worst"))] = 0.0
+    cpu_seconds: Annotated[float, Field(validation_alias=AliasChoices("cpu_seconds", "processor"))] = 0.0
     """CPU seconds of all its threads and processes during its moves, and of all but its main thread between them."""
-    memory: int = 0
+    memory_bytes: Annotated[int, Field(validation_alias=AliasChoices("memory_bytes", "memory"))] = 0
     """Maximum memory in bytes, measured during and after each move."""
-    learning: float = 0.0
+    learning_seconds: Annotated[float, Field(validation_alias=AliasChoices("learning_seconds", "learning"))] = 0.0
     """Seconds that the last preparation took."""
 
 
@@ -115,13 +117,13 @@ class SandboxedPlayer(Player):
         self._pid = self._call("crash", None, "pid")
         self._baseline_memory = measure_anonymous_memory(self._pid)
         limits = self.limits
-        learning = self._call("learning", limits.learning, "make", str(self.spec), self.game)
-        self.usage = replace(self.usage, learning=learning)
-        if limits.learning is not None and learning > limits.learning + limits.tolerance:
-            raise self._too_slow(learning)
+        learning = self._call("learning", limits.learning_time, "make", str(self.spec), self.game)
+        self.usage = replace(self.usage, learning_seconds=learning)
+        if limits.learning_time is not None and learning > limits.learning_time + limits.tolerance:
+            raise self._disqualify(learning)
 
     def begin(self, game: Game, seed: int) -> None:
-        self.usage, self.forfeit = Usage(learning=self.usage.learning), None
+        self.usage, self.forfeit = Usage(learning_seconds=self.usage.learning_seconds), None
         try:
             self.ensure_ready()
             self._call("time", self.limits.move_time, "begin", game, seed)
@@ -150,7 +152,7 @@ class SandboxedPlayer(Player):
     def end(self) -> None:
         try:
             if self._process is not None:
-                self.usage = replace(self.usage, processor=self._call("crash", None, "measure"))
+                self.usage = replace(self.usage, cpu_seconds=self._call("crash", None, "measure"))
                 self._call("time", self.limits.move_time, "end")
                 self._check_threads()
         except Forfeit as forfeit:
@@ -159,7 +161,7 @@ class SandboxedPlayer(Player):
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
         try:
             if self._process is not None:
-                return dict(self._call("learning", self.limits.learning, "learn", record, side))
+                return dict(self._call("learning", self.limits.learning_time, "learn", record, side))
         except Forfeit as forfeit:
             self._record_forfeit(forfeit)
         return {}
@@ -181,34 +183,36 @@ class SandboxedPlayer(Player):
     # --- limits -------------------------------------------------------------------------------------------------------
     def _count_move(self, seconds: float) -> None:
         used = self.usage
-        self.usage = replace(used, moves=used.moves + 1, seconds=used.seconds + seconds, worst=max(used.worst, seconds))
+        self.usage = replace(
+            used, moves=used.moves + 1, seconds=used.seconds + seconds, max_seconds=max(used.max_seconds, seconds)
+        )
 
     def _check_threads(self) -> None:
         """Check the thread limit after a game."""
-        threads, used = self.limits.threads, self.usage
-        if threads is not None and used.processor > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
-            cpu = f"{used.processor:.2f} s of CPU time in moves of {used.seconds:.2f} s"
+        threads, used = self.limits.max_threads, self.usage
+        if threads is not None and used.cpu_seconds > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
+            cpu = f"{used.cpu_seconds:.2f} s of CPU time in moves of {used.seconds:.2f} s"
             raise Forfeit("threads", f"more than {threads}: {cpu}")
 
     def _measure_memory(self) -> None:
         """Measure the memory of the player and its processes; kill them if it exceeds the limit."""
         own = max(0, measure_anonymous_memory(self._pid) - self._baseline_memory) if self._baseline_memory else 0
         used_memory = own + measure_memory(list_descendants(self._pid))
-        self.usage = replace(self.usage, memory=max(self.usage.memory, used_memory))
-        if self.limits.memory is not None and used_memory > self.limits.memory * MIB:
+        self.usage = replace(self.usage, memory_bytes=max(self.usage.memory_bytes, used_memory))
+        if self.limits.max_memory is not None and used_memory > self.limits.max_memory * MIB:
             kill_tree(self._pid)  # immediately: external engines get no time to exit
             self._terminate()
-            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.memory:g}")
+            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.max_memory:g}")
 
     def _record_forfeit(self, forfeit: Forfeit) -> Forfeit:
         """Store the first forfeit of a game."""
         self.forfeit = self.forfeit or forfeit
         return forfeit
 
-    def _too_slow(self, seconds: float) -> Forfeit:
+    def _disqualify(self, seconds: float) -> Forfeit:
         """Disqualify the player, because it would be as slow in every game."""
-        self.usage = replace(self.usage, learning=seconds)
-        allowed = format_duration(self.limits.learning or 0)
+        self.usage = replace(self.usage, learning_seconds=seconds)
+        allowed = format_duration(self.limits.learning_time or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
         self._terminate()
         return self._disqualified
@@ -238,7 +242,7 @@ class SandboxedPlayer(Player):
             self._connection.send((method, args))
             if not self._wait(limit):
                 if reason == "learning":
-                    raise self._too_slow(limit or 0)
+                    raise self._disqualify(limit or 0)
                 self._terminate()
                 raise Forfeit(reason, f"no answer within {limit:.1f} s")
             answer = self._connection.recv()
@@ -276,8 +280,8 @@ class _PlayerHost:
     """The player in its process; its methods are called through the connection."""
 
     player: Player
-    processor = 0.0  # CPU seconds during the moves of this game, and of other threads between moves
-    other_cpu_time = 0.0  # CPU seconds of other threads and processes since the process started
+    cpu_seconds = 0.0  # CPU seconds during the moves of this game, and of other threads between moves
+    other_cpu_seconds = 0.0  # CPU seconds of other threads and processes since the process started
 
     def pid(self) -> int:
         return os.getpid()
@@ -293,32 +297,35 @@ class _PlayerHost:
 
     def begin(self, game: Game, seed: int) -> None:
         self.player.begin(game, seed)
-        self._count_other_cpu_time()
-        self.processor = 0.0
+        self._count_other_cpu_seconds()
+        self.cpu_seconds = 0.0
 
     def choose(self, position: Position, clock: Clock, record: Record | None = None) -> tuple[int, float]:
         if record is not None:
             self.player.follow(record)
-        self._count_other_cpu_time()
+        self._count_other_cpu_seconds()
         cpu_before, started = _children_cpu_time() + process_time(), perf_counter()
         choice = self.player.choose(position, clock)
         seconds, cpu_after, own = perf_counter() - started, process_time(), thread_time()
         cpu_after += _children_cpu_time()
-        self.processor += cpu_after - cpu_before
-        self.other_cpu_time = cpu_after - own
+        self.cpu_seconds += cpu_after - cpu_before
+        self.other_cpu_seconds = cpu_after - own
         if not isinstance(choice, Choice) or isinstance(choice.move, str):
             raise IllegalMoveError(f"choose() must return a Choice with a legal move, not {choice!r}")
         position.play(choice.move)
         return int(choice.move), seconds
 
-    def _count_other_cpu_time(self) -> None:
+    def _count_other_cpu_seconds(self) -> None:
         """Add the CPU time of other threads and processes since the last call."""
-        other_cpu_time = process_time() - thread_time() + _children_cpu_time()
-        self.processor, self.other_cpu_time = self.processor + other_cpu_time - self.other_cpu_time, other_cpu_time
+        other_cpu_seconds = process_time() - thread_time() + _children_cpu_time()
+        self.cpu_seconds, self.other_cpu_seconds = (
+            self.cpu_seconds + other_cpu_seconds - self.other_cpu_seconds,
+            other_cpu_seconds,
+        )
 
     def measure(self) -> float:
-        self._count_other_cpu_time()
-        return self.processor
+        self._count_other_cpu_seconds()
+        return self.cpu_seconds
 
     def end(self) -> None:
         self.player.end()

@@ -6,7 +6,7 @@ bot only loses its own games.  A forfeit scores all points of the board for the 
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -39,6 +39,11 @@ class Tournament(GamePlan):
     """Random moves at the start of both games of a round, the same for all pairs."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
+    former_names: ClassVar[Mapping[str, str]] = {
+        "memory": "max_memory",
+        "learning": "learning_time",
+        "threads": "max_threads",
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # converts names
@@ -58,7 +63,7 @@ class Tournament(GamePlan):
         self.opening(0)
 
     @property
-    def pairs(self) -> list[tuple[int, int]]:
+    def pairings(self) -> list[tuple[int, int]]:
         """The pairs of bots, as indexes into `specs`."""
         return list(combinations(range(len(self.specs)), 2))
 
@@ -68,17 +73,17 @@ class Tournament(GamePlan):
 
     @property
     def total(self) -> int:
-        return 2 * self.rounds * len(self.pairs)
+        return 2 * self.rounds * len(self.pairings)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """Return the pair of a game, its round, and its number in the round, 0 or 1."""
+        """Return the index of a game's pairing, its round, and its number in the round, 0 or 1."""
         unit, game = divmod(number, 2)
-        played, pair = divmod(unit, len(self.pairs))
-        return pair, played, game
+        played, pairing = divmod(unit, len(self.pairings))
+        return pairing, played, game
 
     def job(self, number: int) -> GameJob:
-        pair, played, game = self.locate(number)
-        first, second = (self.specs[bot] for bot in self.pairs[pair])
+        pairing, played, game = self.locate(number)
+        first, second = (self.specs[bot] for bot in self.pairings[pairing])
         seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)
         opening = self.opening(played)
         return make_pair_job(self.game, (first, second), 2 * played + game, seed, opening, limits=self.limits)
@@ -112,7 +117,8 @@ def to_bot_game(result: GameResult, game: int) -> BotGame:
 class Round:
     """Two games of a pair; the first bot of the pair moves first in the first game."""
 
-    pair: int
+    pairing: int
+    """Its index in the tournament."""
     number: int
     games: tuple[BotGame, BotGame]
 
@@ -128,9 +134,9 @@ class BotStanding:
     """The results and the resource use of a bot."""
 
     spec: str
-    won: int = 0
-    drawn: int = 0
-    lost: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
     """Rounds."""
     games: int = 0
     score: int = 0
@@ -143,15 +149,15 @@ class BotStanding:
     """The first message for each reason."""
     moves: int = 0
     seconds: float = 0.0
-    worst: float = 0.0
-    processor: float = 0.0
-    memory: int = 0
-    learning: float = 0.0
+    max_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+    learning_seconds: float = 0.0
 
     @property
     def points(self) -> int:
         """Points for won and drawn rounds."""
-        return WIN_POINTS * self.won + DRAW_POINTS * self.drawn
+        return WIN_POINTS * self.wins + DRAW_POINTS * self.draws
 
     @property
     def mean_score(self) -> float:
@@ -166,12 +172,12 @@ class BotStanding:
     @property
     def memory_mib(self) -> float:
         """Maximum memory of the bot and its processes, in MiB."""
-        return self.memory / MIB
+        return self.memory_bytes / MIB
 
     @property
-    def cpus(self) -> float:
+    def mean_cpus(self) -> float:
         """Mean number of busy CPUs during moves."""
-        return self.processor / self.seconds if self.seconds else 0.0
+        return self.cpu_seconds / self.seconds if self.seconds else 0.0
 
     def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Usage) -> None:
         """Add the result and the resource use of a game."""
@@ -183,16 +189,17 @@ class BotStanding:
             self.messages.setdefault(reason, message)
         self.moves += used.moves
         self.seconds += used.seconds
-        self.processor += used.processor
-        self.worst, self.memory = max(self.worst, used.worst), max(self.memory, used.memory)
-        self.learning = max(self.learning, used.learning)
+        self.cpu_seconds += used.cpu_seconds
+        self.max_seconds = max(self.max_seconds, used.max_seconds)
+        self.memory_bytes = max(self.memory_bytes, used.memory_bytes)
+        self.learning_seconds = max(self.learning_seconds, used.learning_seconds)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the standing for JSON output."""
         return {
             "bot": self.spec,
             "points": self.points,
-            "rounds": {"won": self.won, "drawn": self.drawn, "lost": self.lost},
+            "rounds": {"wins": self.wins, "draws": self.draws, "losses": self.losses},
             "games": self.games,
             "mean_score": self.mean_score,
             "elo": self.elo,
@@ -201,10 +208,10 @@ class BotStanding:
             "messages": self.messages,
             "moves": self.moves,
             "mean_ms": 1000 * self.mean_seconds,
-            "worst_ms": 1000 * self.worst,
+            "max_ms": 1000 * self.max_seconds,
             "memory_mib": self.memory_mib,
-            "learning_s": self.learning,
-            "processors": self.cpus,
+            "learning_seconds": self.learning_seconds,
+            "mean_cpus": self.mean_cpus,
         }
 
 
@@ -219,7 +226,7 @@ class TournamentResult:
     @property
     def total_rounds(self) -> int:
         """Total number of rounds in the tournament."""
-        return self.tournament.rounds * len(self.tournament.pairs)
+        return self.tournament.rounds * len(self.tournament.pairings)
 
     @property
     def played(self) -> int:
@@ -231,9 +238,9 @@ class TournamentResult:
         """The complete rounds."""
         rounds = []
         for at in range(0, 2 * self.played, 2):
-            pair, number, _ = self.tournament.locate(at)
+            pairing, number, _ = self.tournament.locate(at)
             first, second = (to_bot_game(self.results[at + game], game) for game in (0, 1))
-            rounds.append(Round(pair, number, (first, second)))
+            rounds.append(Round(pairing, number, (first, second)))
         return rounds
 
     def standings(self) -> list[BotStanding]:
@@ -241,12 +248,12 @@ class TournamentResult:
         bots = [BotStanding(spec) for spec in self.tournament.specs]
         for played in self.rounds:
             for game in played.games:
-                for index, number in enumerate(self.tournament.pairs[played.pair]):
+                for index, number in enumerate(self.tournament.pairings[played.pairing]):
                     bots[number].add_game(game.score[index], game.forfeits[index], game.usage[index])
         cross_table = self.cross_table()
-        table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross_table]
+        table = [[wins + draws / 2 for wins, draws, _ in row] for row in cross_table]
         for bot, row, elo, margin in zip(bots, cross_table, *fit_ratings(table), strict=True):
-            bot.won, bot.drawn, bot.lost = map(sum, zip(*row, strict=True))
+            bot.wins, bot.draws, bot.losses = map(sum, zip(*row, strict=True))
             bot.elo, bot.elo_margin = elo, margin
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
@@ -255,14 +262,14 @@ class TournamentResult:
         size = range(len(self.tournament.specs))
         table = [[[0, 0, 0] for _ in size] for _ in size]
         for played in self.rounds:
-            one, other = self.tournament.pairs[played.pair]
+            one, other = self.tournament.pairings[played.pairing]
             own, theirs = played.score
             outcome = 0 if own > theirs else 1 if own == theirs else 2
             table[one][other][outcome] += 1
             table[other][one][2 - outcome] += 1
-        return [[(won, drawn, lost) for won, drawn, lost in row] for row in table]
+        return [[(wins, draws, losses) for wins, draws, losses in row] for row in table]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the results for JSON output."""
         tournament, cross_table = self.tournament, self.cross_table()
         return {
@@ -273,29 +280,29 @@ class TournamentResult:
             "rounds": tournament.rounds,
             "played": self.played,
             "complete": self.played == self.total_rounds,
-            "standings": [bot.as_json() for bot in self.standings()],
-            "pairs": [
+            "standings": [bot.to_json() for bot in self.standings()],
+            "pairings": [
                 {
                     "first": tournament.specs[one],
                     "second": tournament.specs[other],
-                    **dict(zip(("won", "drawn", "lost"), cross_table[one][other], strict=True)),
+                    **dict(zip(("wins", "draws", "losses"), cross_table[one][other], strict=True)),
                 }
-                for one, other in tournament.pairs
+                for one, other in tournament.pairings
             ],
         }
 
 
 def play_tournament(
     tournament: Tournament,
-    folder: Path | None = None,
+    out: Path | None = None,
     jobs: Jobs = 1,
     on_progress: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
     """Play a tournament; call `on_progress` at the start and after each game.
 
-    Ctrl-C ends it early; with a folder it can be resumed.
+    Ctrl-C ends it early; with a folder `out` it can be resumed.
     """
-    with Runner(tournament, jobs, folder) as runner:
+    with Runner(tournament, jobs, out) as runner:
         result = TournamentResult(tournament, runner.results)
         on_progress(result)
         result.interrupted = not runner.run(lambda: on_progress(result))

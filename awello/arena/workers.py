@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Handle = TypeVar("Handle")
 Jobs = int | str  # number of local processes, or the address of a cluster's scheduler
-Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the job ends
+Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the run ends
 QUEUED_PER_WORKER = 4  # items submitted ahead of the results
 EXIT_TIMEOUT = 5.0  # seconds for a worker to exit
 
@@ -76,7 +76,7 @@ def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator
 
     def map_items(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
-            with ignore_interrupts():
+            with block_interrupts():
                 return pool.submit(function, item)
 
         return map_ordered(submit, Future.result, items, lambda: workers)
@@ -87,7 +87,7 @@ def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator
         advice = "register your own players in a file that workers can import, or use one job"
         raise ConfigError(f"a worker process could not start or died: {advice}") from None
     finally:
-        with uninterrupted():
+        with ignore_interrupts():
             pool.shutdown(wait=False, cancel_futures=True)
             context.end_all()
 
@@ -109,7 +109,7 @@ def map_ordered(
 
 
 @contextmanager
-def ignore_interrupts() -> Iterator[None]:
+def block_interrupts() -> Iterator[None]:
     """Block SIGINT while processes start, so that they inherit the mask; the parent receives it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -123,7 +123,7 @@ def ignore_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C during a cleanup that must not be interrupted."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -27,7 +27,7 @@ from awello.club.accounts import (
     log_event,
 )
 from awello.club.offers import GameTerms
-from awello.club.store import transaction
+from awello.club.store import open_transaction
 from awello.club.tournament import CANCELLED, OPEN, PLAYING, SWISS
 from awello.club.tournament_store import create_tournament, end_tournament, find_tournament, load_tournaments
 from awello.errors import ConfigError, SpecError
@@ -51,7 +51,7 @@ def open_club(database: str, write: bool = False, create: bool = False) -> Abstr
 
     if not create and not may_exist(database):
         raise ConfigError(f"club {database!r} does not exist: create it with 'awello serve --club {database}'")
-    return transaction(database, write)
+    return open_transaction(database, write)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def change_account(database: str, name: str, event: str) -> Iterator[tuple[Conne
     with open_club(database, write=True) as connection:
         account = require_account(connection, name)
         yield connection, account
-        log_event(connection, event, "console", account.number)
+        log_event(connection, event, "console", account.id)
 
 
 def require_account(connection: Connection, name: str) -> Account:
@@ -73,7 +73,9 @@ def require_account(connection: Connection, name: str) -> Account:
     return account
 
 
-def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Callable[[dict[str, Any]], str]) -> None:
+def print_rows(
+    database: str, key: str, query: Select[Any], json: bool, format_line: Callable[[dict[str, Any]], str]
+) -> None:
     """Print the rows of a query, as JSON or one line per row."""
     with open_club(database) as connection:
         rows = [dict(row) for row in connection.execute(query).mappings()]
@@ -81,7 +83,7 @@ def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Ca
         print_json({key: rows})
         return
     for row in rows:
-        print(line(row))
+        print(format_line(row))
 
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
@@ -95,7 +97,7 @@ def create_account_command(database: Database, name: Name) -> None:
     hashed = ask_password()
     with open_club(database, write=True, create=True) as connection:
         account = create_account(connection, name, hashed)
-        log_event(connection, "account opened", "console", account.number)
+        log_event(connection, "account created", "console", account.id)
     print(f"{account.name} can log in now")
 
 
@@ -131,7 +133,7 @@ def create_bot_command(database: Database, owner: Owner, name: Name) -> None:
     """Create a bot account for an owner and print its token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
-        token = create_token(connection, create_account(connection, name, None, account.number), "console")
+        token = create_token(connection, create_account(connection, name, None, account.id), "console")
     print(token)
 
 
@@ -151,27 +153,27 @@ def close_account_command(database: Database, name: Name) -> None:
 def list_accounts(database: Database, json: Json = False) -> None:
     """List the accounts."""
 
-    def line(row: dict[str, Any]) -> str:
-        kind = "bot" if row["bot"] else "person"
-        return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
+    def format_line(row: dict[str, Any]) -> str:
+        account_type = "bot" if row["bot"] else "person"
+        return f"{row['id']:5d}  {row['name']:20s}  {account_type}{', closed' if row['closed'] else ''}"
 
     column = schema.accounts.c
     query = select(column.id, column.name, column.bot, column.closed).order_by(column.id)
-    print_rows(database, "accounts", query, json, line)
+    print_rows(database, "accounts", query, json, format_line)
 
 
 @club.command("audit")
 def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
     """Show the audit log: logins, tokens and accounts."""
 
-    def line(row: dict[str, Any]) -> str:
+    def format_line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
         event = escape_control_characters(row["event"])
         return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {event}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
     query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
-    print_rows(database, "audit", query, json, line)
+    print_rows(database, "audit", query, json, format_line)
 
 
 def escape_control_characters(text: str) -> str:
@@ -209,7 +211,7 @@ def create_tournament_command(
     starts = parse_time(start)
     with open_club(database, write=True) as connection:
         created = create_tournament(connection, name, system, terms, count, starts, parse_duration(grace))
-        log_event(connection, f"tournament {created.number} planned", "console")
+        log_event(connection, f"tournament {created.number} created", "console")
     text = f"tournament {created.number}, {created.name}, starts at {format_time(created.starts)}"
     print_result(created.to_json(), text, json)
 
@@ -253,7 +255,7 @@ def list_tournaments(database: Database, last: Last = 10, json: Json = False) ->
         settings = f"{tournament.system}, {tournament.terms.game}: {tournament.state}"
         print(f"{tournament.number:5d}  {tournament.name}, {settings}, {when}")
         for row in tournament.standings_json:
-            sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['berger']:6.2f}  {row['wins']:3d}"
+            sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['sonneborn_berger']:6.2f}  {row['wins']:3d}"
             print(f"{row['rank']:9d}  {row['name']:20s}  {sums}")
 
 
@@ -272,8 +274,8 @@ def cancel_tournament(
     print(f"{tournament.name} is cancelled")
 
 
-@club.command()
-def backup(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
+@club.command("backup")
+def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
     """Back up a club's database to a file.
 
     The server can keep running.

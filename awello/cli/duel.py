@@ -81,7 +81,7 @@ def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> Non
 
         result = play_duel(duel, jobs, out, show)
     if json:
-        print_json(result.as_json())
+        print_json(result.to_json())
     else:
         print_result(result)
     if result.interrupted:

@@ -72,7 +72,7 @@ def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, reco
     with show_job_progress(f"{match.first} - {match.second}", match.games) as update:
         result = play_match(match, jobs, out, update)
     if json:
-        print_json(result.as_json(records))
+        print_json(result.to_json(records))
     else:
         print_result(result)
         print("".join(f"{line}\n" for line in describe_learning(result.learnt)), end="")
@@ -90,7 +90,7 @@ def print_result(result: MatchResult) -> None:
     table.add_row("games won", str(result.wins), str(result.losses), f"{result.draws} drawn")
     table.add_row(f"{match.game.adapter.share_name} held at the end", *shares)
     table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
-    table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst_seconds), "")
+    table.add_row("maximum time per move", *(f"{1000 * seconds:.3f} ms" for seconds in result.max_seconds), "")
     table.add_row("moves played", *map(str, result.moves), "")
     if any(result.forfeits):
         table.add_row("lost off the board", *map(str, result.forfeits), "")

@@ -17,10 +17,10 @@ from awello.cli.options import ArchiveOption, Cluster
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
-from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
+from awello.web.child_processes import ENGINE_KERNEL_MODULES, SERVER_KERNEL_MODULES, parse_niceness
 
 DEFAULT_PORT, MAX_PORTS_TRIED = 8421, 20
-DEFAULT_MAX_ENGINES = 4
+MAX_DEFAULT_ENGINE_PROCESSES = 4
 TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this long are closed
 
 
@@ -69,7 +69,7 @@ def serve(
         database = None if no_archive else archive or ""
         if database is not None:
             check_archive(database)
-        engines = jobs or (0 if cluster else min(DEFAULT_MAX_ENGINES, os.cpu_count() or 1))
+        engines = jobs or (0 if cluster else min(MAX_DEFAULT_ENGINE_PROCESSES, os.cpu_count() or 1))
         application = create_app(engines, host, database, club, hostname or (), cluster, kernels)
 
         def announce() -> None:
@@ -116,8 +116,8 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
         yield None
         return
     os.environ[LAZY_VARIABLE] = "1"  # inherited by engine processes
-    with KernelCompiler(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
-        kernels.wait(SERVER_KERNELS, show=True)
+    with KernelCompiler(SERVER_KERNEL_MODULES, ENGINE_KERNEL_MODULES) as kernels:
+        kernels.wait(SERVER_KERNEL_MODULES, show=True)
         find_cached()  # load them when they are imported
         yield kernels
 
@@ -125,7 +125,7 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
 def report_compilation(kernels: KernelCompiler) -> None:
     """Print the progress of the background compilation."""
     print("awello: compiling the engines' kernels; the first move of a player takes longer", file=sys.stderr)
-    if kernels.wait(ENGINE_KERNELS):
+    if kernels.wait(ENGINE_KERNEL_MODULES):
         print("awello: the engines are starting; compiling other kernels in the background", file=sys.stderr)
     if kernels.wait():
         print("awello: all kernels are compiled", file=sys.stderr)

@@ -89,7 +89,7 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
     if result.interrupted and not result.results:
         raise KeyboardInterrupt
     if json:
-        print_json(result.as_json() | {"folder": str(folder)})
+        print_json(result.to_json() | {"folder": str(folder)})
     else:
         print_report(result)
     if result.interrupted:
@@ -130,10 +130,10 @@ def _make_standings(results: TournamentResult, console: Console) -> list[Rendera
 
 
 def _make_standings_table(results: TournamentResult, standings: Sequence[BotStanding], narrow: bool) -> Table:
-    columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
+    columns = ("points", "wins", "draws", "losses", "games", "mean score", "Elo, 95 %")
 
     def cells(bot: BotStanding) -> list[str]:
-        numbers = map(str, (bot.points, bot.won, bot.drawn, bot.lost, bot.games))
+        numbers = map(str, (bot.points, bot.wins, bot.draws, bot.losses, bot.games))
         return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
 
     return _make_table(
@@ -143,12 +143,14 @@ def _make_standings_table(results: TournamentResult, standings: Sequence[BotStan
 
 def _make_usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
     """Format the resource use of the bots, and their forfeits."""
-    columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
+    columns = ("mean ms", "max ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
     def cells(bot: BotStanding) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
-        used = map(_format_figure, (1000 * bot.mean_seconds, 1000 * bot.worst, bot.memory_mib, bot.learning))
-        return [*used, f"{bot.cpus:.1f}", lost or "0"]
+        used = map(
+            _format_figure, (1000 * bot.mean_seconds, 1000 * bot.max_seconds, bot.memory_mib, bot.learning_seconds)
+        )
+        return [*used, f"{bot.mean_cpus:.1f}", lost or "0"]
 
     return _make_table("Resources", standings, narrow, columns, map(cells, standings))
 
@@ -172,7 +174,7 @@ def _make_cross_tables(
     ranks = [str(rank) for rank in range(1, len(specs) + 1)]
     for first in range(0, len(specs), fitting):
         part = slice(first, first + fitting)
-        yield _make_table("Rounds won-drawn-lost", standings, narrow, ranks[part], (row[part] for row in cells))
+        yield _make_table("Rounds: wins-draws-losses", standings, narrow, ranks[part], (row[part] for row in cells))
 
 
 def _make_table(

@@ -67,6 +67,6 @@ def print_tree(tree: SearchTree, svg: Path | None, max_depth: int | None, window
     if svg:
         write_file(svg, draw_tree_svg(tree, max_depth))
     if json:
-        print_json(tree.as_json())
+        print_json(tree.to_json())
     else:
         Console(highlight=False).print(draw_tree(tree, max_depth, windows), soft_wrap=True)

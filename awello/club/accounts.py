@@ -29,9 +29,9 @@ MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 20
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
 SESSION_SECONDS = 30 * 86400.0  # until a session expires
-MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # per account
-DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
-MAX_DEVICES = 40  # devices and networks per account
+MAX_TOKENS_PER_BOT, MAX_BOTS_PER_ACCOUNT, MAX_SESSIONS_PER_ACCOUNT = 10, 10, 50
+KNOWN_DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
+MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks
 
 _hasher = PasswordHasher()
 _dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, to take the same time
@@ -41,7 +41,7 @@ _dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown name
 class Account:
     """An account of a user or a bot."""
 
-    number: int
+    id: int
     name: str
     bot: bool = False
     owner: int | None = None
@@ -87,8 +87,12 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
         )
     if _count(connection, accounts.c.lower_name == name.lower()):
         raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
-    if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS:
-        raise ClubError("too_many_bots", f"you already have {MAX_BOTS} bots: use one of them", limit=MAX_BOTS)
+    if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
+        raise ClubError(
+            "too_many_bots",
+            f"you already have {MAX_BOTS_PER_ACCOUNT} bots: use one of them",
+            limit=MAX_BOTS_PER_ACCOUNT,
+        )
     values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -102,7 +106,7 @@ def find_account(connection: Connection, name: str) -> Account | None:
 
 def list_bots(connection: Connection, owner: Account) -> list[Account]:
     """The bots of a user."""
-    query = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
+    query = select(accounts).where(accounts.c.owner == owner.id, ~accounts.c.closed).order_by(accounts.c.id)
     return [account_of(row) for row in connection.execute(query)]
 
 
@@ -115,7 +119,7 @@ def get_account(connection: Connection, name: str) -> Account:
 
 def close_account(connection: Connection, account: Account) -> None:
     """Close an account and its bots; their games are kept."""
-    numbers = [account.number, *(bot.number for bot in list_bots(connection, account))]
+    numbers = [account.id, *(bot.id for bot in list_bots(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens, known_devices):
         connection.execute(delete(table).where(table.c.account.in_(numbers)))
@@ -127,20 +131,20 @@ def load_password(connection: Connection, name: str) -> tuple[Account | None, st
     return (account_of(row), row.password) if row else (None, None)
 
 
-def password_changed() -> ClubError:
+def password_changed_error() -> ClubError:
     """The error for a request that was made with the previous password."""
     return ClubError("password_changed", "the password has just been changed: log in with the new one")
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
     """Store a new password, end all sessions and delete known devices; refused if the stored hash is not `old`."""
-    own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
+    own_rows = [accounts.c.id == account.id, ~accounts.c.closed]
     if old is not None:
         own_rows.append(accounts.c.password == old)
     if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
-        raise password_changed()
+        raise password_changed_error()
     for table in (sessions, known_devices):
-        connection.execute(delete(table).where(table.c.account == account.number))
+        connection.execute(delete(table).where(table.c.account == account.id))
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
@@ -154,10 +158,17 @@ def verify_password(hashed: str | None, password: str) -> bool:
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and network of a login; the least recently used ones are deleted."""
-    _store_digests(connection, known_devices, account, _device_digests(device, network), DEVICE_SECONDS, MAX_DEVICES)
+    _store_digests(
+        connection,
+        known_devices,
+        account,
+        _device_digests(device, network),
+        KNOWN_DEVICE_SECONDS,
+        MAX_KNOWN_DEVICES_PER_ACCOUNT,
+    )
 
 
-def recognise_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
+def find_known_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
     """`device` if the account has logged in from this device, `network` if only from this network, else None."""
     digests = _device_digests(device, network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
@@ -170,9 +181,9 @@ def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
     """Store digests with an expiry date; delete expired ones, and the oldest above the limit."""
-    now, own_rows = time.time(), table.c.account == account.number
+    now, own_rows = time.time(), table.c.account == account.id
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
-    rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
+    rows = [{"account": account.id, "digest": digest, "expires": now + seconds} for digest in digests]
     connection.execute(insert(table), rows)
     newest = select(table.c.digest).where(own_rows).order_by(table.c.expires.desc()).limit(max_digests)
     connection.execute(delete(table).where(own_rows, table.c.digest.not_in(newest)))
@@ -191,7 +202,7 @@ def digest_of(secret: str) -> bytes:
 def create_session(connection: Connection, account: Account) -> str:
     """Create a session and return its secret; expired sessions and those above the limit are deleted."""
     secret = secrets.token_urlsafe(32)
-    _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS)
+    _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret
 
 
@@ -208,24 +219,24 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
     """Create a token for a bot and return its secret, which is not stored."""
-    if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
-        message = f"{account.name} already has {MAX_TOKENS} tokens: revoke one"
-        raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS)
+    if _count(connection, tokens.c.account == account.id) >= MAX_TOKENS_PER_BOT:
+        message = f"{account.name} already has {MAX_TOKENS_PER_BOT} tokens: revoke one"
+        raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS_PER_BOT)
     secret = f"awello_{secrets.token_urlsafe(32)}"
-    values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
+    values = {"digest": digest_of(secret), "account": account.id, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))
     return secret
 
 
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
     """The tokens of an account, without their secrets."""
-    query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
+    query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.id)
     return [dict(row) for row in connection.execute(query.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
     """Revoke a token; False if there is none."""
-    found = delete(tokens).where(tokens.c.account == account.number, tokens.c.id == number)
+    found = delete(tokens).where(tokens.c.account == account.id, tokens.c.id == number)
     return connection.execute(found).rowcount > 0
 
 

@@ -16,7 +16,7 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-ARCHIVE_RETRY = 60.0  # seconds before a failed game is retried
+ARCHIVE_RETRY_SECONDS = 60.0  # seconds before a failed game is retried
 
 Archiver = Callable[[Record], Awaitable[Any]]
 
@@ -27,20 +27,20 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
         ended.clear()
         last = 0
         with suppress(AwelloError):
-            while numbers := await store.fetch(partial(_list_unarchived, after=last)):
+            while numbers := await store.read(partial(_list_unarchived, after=last)):
                 for last in numbers:
                     with suppress(AwelloError):  # a failure does not block the other games
                         await _archive(store, last, write)
         with suppress(TimeoutError):
-            async with asyncio.timeout(ARCHIVE_RETRY):
+            async with asyncio.timeout(ARCHIVE_RETRY_SECONDS):
                 await ended.wait()
 
 
 async def _archive(store: ClubStore, number: int, archive: Archiver) -> None:
-    live_game = await store.fetch(partial(load_game, number=number))
+    live_game = await store.read(partial(load_game, number=number))
     state, names = live_game.state, (live_game.accounts[0].name, live_game.accounts[1].name)
     if state.reason != ABORTED and state.moves:
-        await archive(await store.fetch(partial(record_of, state=state, names=names)))
+        await archive(await store.read(partial(record_of, state=state, names=names)))
     done = update(games).where(games.c.id == number).values(archived=True)
     await store.write(lambda connection: connection.execute(done).rowcount)
 

@@ -15,7 +15,7 @@ from awello.club.schema import accounts, blocks
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_BLOCKED = 200  # per account
+MAX_BLOCKS_PER_ACCOUNT = 200  # per account
 
 
 class BlockList:
@@ -23,44 +23,44 @@ class BlockList:
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self._blocked: dict[int, dict[int, str]] = {}  # by account: the numbers and names of the players it has blocked
+        self._blocked: dict[int, dict[int, str]] = {}  # by account: the ids and names of the players it has blocked
 
     async def load(self) -> None:
         """Load all blocks at startup."""
         stored = select(blocks.c.account, accounts.c.id, accounts.c.name)
         stored = stored.join(accounts, accounts.c.id == blocks.c.blocked)
-        for account, number, name in await self.server.store.fetch(lambda connection: connection.execute(stored).all()):
+        for account, number, name in await self.server.store.read(lambda connection: connection.execute(stored).all()):
             self._blocked.setdefault(account, {})[number] = name
 
     async def block(self, client: ClientConnection, name: str) -> Message:
         """Block a player; blocking again has no effect."""
-        account, other = client.require_account(), await self.server.store.fetch(partial(get_account, name=name))
-        mine = self._blocked.get(account.number, {})
-        if other.number == account.number:
+        account, other = client.require_account(), await self.server.store.read(partial(get_account, name=name))
+        mine = self._blocked.get(account.id, {})
+        if other.id == account.id:
             raise ClubError("block_self", "you cannot block yourself")
-        if other.number not in mine:
-            if len(mine) >= MAX_BLOCKED:
-                message = f"you have already blocked {MAX_BLOCKED} players: unblock one"
-                raise ClubError("too_many_blocks", message, limit=MAX_BLOCKED)
-            await self.server.store.write(partial(_add, account=account.number, blocked=other.number))
-            self._blocked.setdefault(account.number, {})[other.number] = other.name
+        if other.id not in mine:
+            if len(mine) >= MAX_BLOCKS_PER_ACCOUNT:
+                message = f"you have already blocked {MAX_BLOCKS_PER_ACCOUNT} players: unblock one"
+                raise ClubError("too_many_blocks", message, limit=MAX_BLOCKS_PER_ACCOUNT)
+            await self.server.store.write(partial(_add, account=account.id, blocked=other.id))
+            self._blocked.setdefault(account.id, {})[other.id] = other.name
             self.server.lobby.decline_all(other, account)
-        return {"blocked": self.names(account)}
+        return {"blocked": self.blocked_names(account)}
 
     async def unblock(self, client: ClientConnection, name: str) -> Message:
         """Unblock a player; unblocking again has no effect."""
         account = client.require_account()
-        mine = self._blocked.get(account.number, {})
+        mine = self._blocked.get(account.id, {})
         for number in [number for number, known in mine.items() if known.lower() == name.lower()]:
-            await self.server.store.write(partial(_remove, account=account.number, blocked=number))
+            await self.server.store.write(partial(_remove, account=account.id, blocked=number))
             mine.pop(number, None)
-        return {"blocked": self.names(account)}
+        return {"blocked": self.blocked_names(account)}
 
     def has_blocked(self, account: Account, other: Account) -> bool:
         """Whether an account has blocked another one."""
-        return other.number in self._blocked.get(account.number, {})
+        return other.id in self._blocked.get(account.id, {})
 
-    def check(self, account: Account, other: Account) -> None:
+    def require_not_blocked(self, account: Account, other: Account) -> None:
         """Refuse a request of a player to an account that has blocked them, without giving the reason."""
         if self.has_blocked(account, other):
             message = (
@@ -68,9 +68,9 @@ class BlockList:
             )
             raise ClubError("challenges_declined", message, name=account.name)
 
-    def names(self, account: Account | None) -> list[str]:
+    def blocked_names(self, account: Account | None) -> list[str]:
         """The names of the players that an account has blocked."""
-        return sorted(self._blocked.get(account.number, {}).values()) if account else []
+        return sorted(self._blocked.get(account.id, {}).values()) if account else []
 
 
 def _add(connection: Connection, account: int, blocked: int) -> None:

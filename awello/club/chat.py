@@ -11,10 +11,10 @@ from awello.club.offers import Message
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_LINE_CHARS = 200
-LINE_BURST, SECONDS_PER_LINE = 5, 2.0  # rate limit of an account
+MAX_MESSAGE_CHARS = 200
+MESSAGE_BURST, SECONDS_PER_MESSAGE = 5, 2.0  # rate limit of an account
 MAX_TRACKED_ACCOUNTS = 1000  # for the rate limit
-CONTROL_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # not allowed in a line
+CONTROL_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # not allowed in a message
 BIDI_CONTROLS = {
     "LRE",
     "RLE",
@@ -29,7 +29,7 @@ BIDI_CONTROLS = {
 
 
 class Chat:
-    """Delivers chat lines and limits their rate."""
+    """Delivers chat messages and limits their rate."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
@@ -41,9 +41,9 @@ class Chat:
         client.chat_enabled = enabled
         return {}
 
-    async def say(self, client: ClientConnection, number: int, text: str) -> Message:
-        """Send a line to the opponent, and to the other connections of the sender."""
-        account, line = client.require_account(), _check_line(text)
+    async def send(self, client: ClientConnection, number: int, text: str) -> Message:
+        """Send a message to the opponent, and to the other connections of the sender."""
+        account, text = client.require_account(), _clean_text(text)
         live_game = self.server.live_games.get(number) or self.server.ended.get(number)
         if live_game is None:
             raise ClubError(
@@ -51,49 +51,49 @@ class Chat:
                 f"game {number} has no chat: it is not in progress and has not just ended",
                 game=number,
             )
-        other = live_game.opponent(account.number)
+        other = live_game.opponent(account.id)
         if not client.chat_enabled:
             raise ClubError("chat_off", "your chat is off: turn it on first")
-        listening = [] if self.server.blocks.has_blocked(other, account) else self._listeners(other)
+        listening = [] if self.server.blocks.has_blocked(other, account) else self._chat_connections(other)
         if not listening:
             raise ClubError(
                 "opponent_chat_off",
                 f"{other.name} has turned chat off: the message was not delivered",
                 name=other.name,
             )
-        self._count_line(account)
-        for each in [*listening, *(mine for mine in self._listeners(account) if mine is not client)]:
-            each.send({"type": "chat", "game": number, "by": account.name, "text": line})
+        self._count_message(account)
+        for each in [*listening, *(mine for mine in self._chat_connections(account) if mine is not client)]:
+            each.send({"type": "chat", "game": number, "by": account.name, "text": text})
         return {}
 
-    def _listeners(self, account: Account) -> list[ClientConnection]:
-        return [client for client in self.server.online.get(account.number, ()) if client.chat_enabled]
+    def _chat_connections(self, account: Account) -> list[ClientConnection]:
+        return [client for client in self.server.online.get(account.id, ()) if client.chat_enabled]
 
-    def _count_line(self, account: Account) -> None:
-        """Count a line; raises `ClubError` above the rate limit."""
+    def _count_message(self, account: Account) -> None:
+        """Count a message; raises `ClubError` above the rate limit."""
         now = self.server.now()
-        free = max(now, self._free_at.get(account.number, now))
-        if free - now > (LINE_BURST - 1) * SECONDS_PER_LINE:
+        free = max(now, self._free_at.get(account.id, now))
+        if free - now > (MESSAGE_BURST - 1) * SECONDS_PER_MESSAGE:
             raise ClubError(
                 "chat_rate_limit",
-                f"too many messages: send at most one every {SECONDS_PER_LINE:.0f} seconds",
-                seconds=round(SECONDS_PER_LINE),
+                f"too many messages: send at most one every {SECONDS_PER_MESSAGE:.0f} seconds",
+                seconds=round(SECONDS_PER_MESSAGE),
             )
         if len(self._free_at) >= MAX_TRACKED_ACCOUNTS:
             self._free_at = {number: time for number, time in self._free_at.items() if time > now}
-        self._free_at[account.number] = free + SECONDS_PER_LINE
+        self._free_at[account.id] = free + SECONDS_PER_MESSAGE
 
 
-def _check_line(text: str) -> str:
-    """The line to deliver; raises `ClubError` if it is empty, too long or contains control characters."""
-    line = text.strip()
-    if not 0 < len(line) <= MAX_LINE_CHARS:
+def _clean_text(text: str) -> str:
+    """The text to deliver; raises `ClubError` if it is empty, too long or contains control characters."""
+    text = text.strip()
+    if not 0 < len(text) <= MAX_MESSAGE_CHARS:
         raise ClubError(
             "chat_length",
-            f"a message has 1 to {MAX_LINE_CHARS} characters, not {len(line)}",
-            max=MAX_LINE_CHARS,
-            length=len(line),
+            f"a message has 1 to {MAX_MESSAGE_CHARS} characters, not {len(text)}",
+            max=MAX_MESSAGE_CHARS,
+            length=len(text),
         )
-    if any(category(letter) in CONTROL_CATEGORIES or bidirectional(letter) in BIDI_CONTROLS for letter in line):
+    if any(category(letter) in CONTROL_CATEGORIES or bidirectional(letter) in BIDI_CONTROLS for letter in text):
         raise ClubError("chat_characters", "a message cannot contain control characters: remove them")
-    return line
+    return text

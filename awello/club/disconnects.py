@@ -44,7 +44,7 @@ class DisconnectTracker:
         while len(self._disconnected) > MAX_TRACKED_ACCOUNTS:
             self._disconnected.popitem(last=False)
         for live_game in self.server.live_games.with_key(account):
-            self.server.send_to_account(live_game.opponent(account).number, self.event_for(live_game, account))
+            self.server.send_to_account(live_game.opponent(account).id, self.event_for(live_game, account))
 
     def record_reconnect(self, account: int) -> None:
         """Record that an account is connected again."""
@@ -52,7 +52,7 @@ class DisconnectTracker:
             return
         for live_game in self.server.live_games.with_key(account):
             live_game.reconnects[account] += 1
-            self.server.send_to_account(live_game.opponent(account).number, self.event_for(live_game, account))
+            self.server.send_to_account(live_game.opponent(account).id, self.event_for(live_game, account))
 
     def event_for(self, live_game: LiveGame, account: int) -> Message:
         """The event for the opponent of an account: whether the account is online, and when the win can be claimed."""
@@ -60,14 +60,14 @@ class DisconnectTracker:
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)
         event = {"type": "opponent", "game": live_game.state.number, "name": live_game.accounts[side].name}
-        return event | {"online": online, "claim_in": claim}
+        return event | {"online": online, "claim_in_seconds": claim}
 
     def check_claim(self, live_game: LiveGame, account: int) -> None:
         """Refuse a claim while the opponent is online or within the grace period."""
         other = live_game.opponent(account)
-        if other.number in self.server.online:
+        if other.id in self.server.online:
             raise ClubError("opponent_online", f"{other.name} is connected: there is nothing to claim", name=other.name)
-        wait = self._claim_time(live_game, other.number) - self.server.now()
+        wait = self._claim_time(live_game, other.id) - self.server.now()
         if wait > 0:
             seconds = math.ceil(wait)
             message = f"{other.name} may still return: claim the win in {seconds} seconds"

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 MIN_RATED_PLIES = 10  # for games that do not end on the board
 MIN_RATED_PLIES_4X4 = 4  # a complete game has twelve plies
-DAY, HOUR = 86400.0, 3600.0
-MAX_RATED_GAMES_PER_PAIR = 10  # within a day
-MAX_FREE_EXITS = 3  # rated games that an account can leave early within an hour without a penalty
-PENALTY_SECONDS, MAX_PENALTY_SECONDS = 300.0, 1800.0  # suspension per further exit, and its maximum
-MAX_TRACKED_ACCOUNTS = 10_000  # accounts with early exits
+DAY_SECONDS, HOUR_SECONDS = 86400.0, 3600.0
+MAX_DAILY_RATED_GAMES_PER_PAIR = 10
+MAX_FREE_EXITS_PER_HOUR = 3  # rated games that an account can leave early without a suspension
+SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # of rated games, per further exit, and its maximum
+MAX_TRACKED_ACCOUNTS = 10_000  # with early exits
 
-OWNER, NETWORK, REPEATS = "owner", "network", "repeats"  # why a game is not rated
+SAME_OWNER, SAME_NETWORK, REPEATED_PAIRING = (
+    "same_owner",
+    "same_network",
+    "repeated_pairing",
+)  # reasons for unrated games
 
 
 # ---- rated games -----------------------------------------------------------------------------------------------------
@@ -42,14 +46,14 @@ def affects_ratings(state: GameState) -> bool:
 
 def is_same_person(one: Account, other: Account) -> bool:
     """Whether two accounts belong to one person: bots of one owner, or a bot and its owner."""
-    return (one.owner or one.number) == (other.owner or other.number)
+    return (one.owner or one.id) == (other.owner or other.id)
 
 
 def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now: float) -> int:
     """The number of rated games that two accounts have started against each other within a day."""
     one, other = pair
     both = or_(and_(games.c.first == one, games.c.second == other), and_(games.c.first == other, games.c.second == one))
-    recent = games.c.started > now - DAY, games.c.rated, games.c.reason != ABORTED
+    recent = games.c.started > now - DAY_SECONDS, games.c.rated, games.c.reason != ABORTED
     return int(connection.execute(select(func.count()).select_from(games).where(both, *recent)).scalar_one())
 
 
@@ -70,20 +74,22 @@ class FairPlayMonitor:
 
     def check_terms(self, account: Account, terms: GameTerms) -> None:
         """Refuse a rated game to an account whose rated games are suspended."""
-        _, minutes = self.count_recent_exits(account.number)
+        _, minutes = self.count_recent_exits(account.id)
         if terms.rated and minutes:
             message = (
-                f"{account.name} left more than {MAX_FREE_EXITS} rated games early within an hour: "
+                f"{account.name} left more than {MAX_FREE_EXITS_PER_HOUR} rated games early within an hour: "
                 f"rated games are possible again in {minutes} min, unrated games now"
             )
-            raise ClubError("rated_games_suspended", message, name=account.name, limit=MAX_FREE_EXITS, minutes=minutes)
+            raise ClubError(
+                "rated_games_suspended", message, name=account.name, limit=MAX_FREE_EXITS_PER_HOUR, minutes=minutes
+            )
 
     def count_recent_exits(self, account: int) -> tuple[int, int]:
         """The number of early exits within an hour, and the minutes until rated games are possible again."""
         now = self.server.now()
-        recent = [time for time in self.early_exits.get(account, ()) if time > now - HOUR]
-        beyond = len(recent) - MAX_FREE_EXITS
-        until = recent[-1] + min(beyond * PENALTY_SECONDS, MAX_PENALTY_SECONDS) if beyond > 0 else now
+        recent = [time for time in self.early_exits.get(account, ()) if time > now - HOUR_SECONDS]
+        beyond = len(recent) - MAX_FREE_EXITS_PER_HOUR
+        until = recent[-1] + min(beyond * SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS) if beyond > 0 else now
         return len(recent), math.ceil(max(0.0, until - now) / 60)
 
     def record_exit(self, account: int) -> None:
@@ -96,11 +102,11 @@ class FairPlayMonitor:
     def find_unrated_reason(self, one: Account, other: Account) -> str | None:
         """Why a game between two accounts cannot be rated (one person or one network); None if it can be rated."""
         if is_same_person(one, other):
-            return OWNER
-        return NETWORK if self._networks(one) & self._networks(other) else None
+            return SAME_OWNER
+        return SAME_NETWORK if self._networks(one) & self._networks(other) else None
 
     def _networks(self, account: Account) -> set[str]:
-        clients = self.server.online.get(account.number, ())
+        clients = self.server.online.get(account.id, ())
         return {client.network for client in clients if client.network is not None}
 
     def record_end(self, state: GameState) -> None:
@@ -112,5 +118,5 @@ class FairPlayMonitor:
         self.record_exit(account)
         exits, minutes = self.count_recent_exits(account)
         self.server.send_to_account(
-            account, {"type": "warning", "exits": exits, "free_exits": MAX_FREE_EXITS, "minutes": minutes}
+            account, {"type": "warning", "exits": exits, "free_exits": MAX_FREE_EXITS_PER_HOUR, "minutes": minutes}
         )

@@ -38,7 +38,7 @@ class GameState:
     number: int
     game: Game
     players: tuple[int, int]
-    """The account numbers."""
+    """The account ids."""
     control: Clock
     rated: bool
     turn_started: float
@@ -49,7 +49,7 @@ class GameState:
     moves: tuple[int, ...] = ()
     seconds: tuple[float, ...] = ()
     """The seconds used for each move."""
-    offer: int | None = None
+    draw_offer: int | None = None
     """The side that has offered a draw."""
     loser: int | None = None
     reason: str = ""
@@ -58,7 +58,7 @@ class GameState:
     """The tournament the game belongs to."""
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)
     """The lag compensation still available to each side.  Not stored; see `resume`."""
-    offered_at: tuple[int, int] = field(default=(-DRAW_OFFER_INTERVAL, -DRAW_OFFER_INTERVAL), compare=False)
+    draw_offered_at: tuple[int, int] = field(default=(-DRAW_OFFER_INTERVAL, -DRAW_OFFER_INTERVAL), compare=False)
     """The ply at which each side last offered a draw.  Not stored."""
     aborted_by: int | None = field(default=None, compare=False)
     """The side that aborted the game or missed its first move.  Not stored."""
@@ -159,7 +159,7 @@ class GameState:
             position=position,
             moves=tuple(moves),
             seconds=tuple(seconds),
-            offer=self.offer if self.offer == side else None,  # a move declines the opponent's draw offer
+            draw_offer=self.draw_offer if self.draw_offer == side else None,  # a move declines the opponent's
         )
         return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
@@ -170,7 +170,7 @@ class GameState:
         position = self.position
         first, second = replace(position, past=position.past | {(position.own, position.opp, position.side)}).score()
         loser = None if first == second else int(first > second)
-        return replace(self, loser=loser, reason=DRAW_AT_LIMIT if loser is None else BEHIND_AT_LIMIT, offer=None)
+        return replace(self, loser=loser, reason=DRAW_AT_LIMIT if loser is None else BEHIND_AT_LIMIT, draw_offer=None)
 
     def resign(self, account: int) -> "GameState":
         """Resign."""
@@ -185,24 +185,24 @@ class GameState:
                 f"{self.game.adapter.title} has no draw by agreement: play on, or resign",
                 variant=str(self.game),
             )
-        if self.offer == 1 - side:
-            return replace(self, reason=DRAW_AGREED, offer=None)
-        if self.offer == side:
+        if self.draw_offer == 1 - side:
+            return replace(self, reason=DRAW_AGREED, draw_offer=None)
+        if self.draw_offer == side:
             return self
-        ply, again = len(self.moves), self.offered_at[side] + DRAW_OFFER_INTERVAL
+        ply, again = len(self.moves), self.draw_offered_at[side] + DRAW_OFFER_INTERVAL
         if ply < again:
             raise ClubError(
                 "draw_already_offered",
-                f"you offered a draw at ply {self.offered_at[side]}: you can offer again from ply {again}",
-                ply=self.offered_at[side],
+                f"you offered a draw at ply {self.draw_offered_at[side]}: you can offer again from ply {again}",
+                ply=self.draw_offered_at[side],
                 next_ply=again,
             )
-        return replace(self, offer=side, offered_at=_with(self.offered_at, side, ply))
+        return replace(self, draw_offer=side, draw_offered_at=_with(self.draw_offered_at, side, ply))
 
     def decline_draw(self, account: int) -> "GameState":
         """Decline the opponent's draw offer, or withdraw the account's own offer."""
         self._require_player(account)
-        return self if self.offer is None else replace(self, offer=None)
+        return self if self.draw_offer is None else replace(self, draw_offer=None)
 
     def abort(self, account: int) -> "GameState":
         """Abort the game before the first move of the account; it is not rated."""
@@ -227,14 +227,14 @@ class GameState:
                 game=self.number,
             )
         if not draw:
-            return replace(self, loser=1 - side, reason=LEFT_GAME, offer=None)
+            return replace(self, loser=1 - side, reason=LEFT_GAME, draw_offer=None)
         if not self.game.adapter.has_draw_offers:
             raise ClubError(
                 "no_draw_claims",
                 f"{self.game.adapter.title} has no draw claims: claim the win",
                 variant=str(self.game),
             )
-        return replace(self, reason=DRAW_CLAIMED, offer=None)
+        return replace(self, reason=DRAW_CLAIMED, draw_offer=None)
 
     # ---- time --------------------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "GameState":

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from awello.limits import Clock
 
-TYPICAL_MOVES = 30  # of a player per game
+TYPICAL_MOVES_PER_PLAYER = 30  # of a player per game
 MAX_LAG_COMPENSATION = 0.5  # seconds per move
 RESERVE_SHARE = 1 / 12  # of the clock and the increments: the reserve from which the quota is refilled
 
 
 def estimate_seconds(control: Clock) -> float:
     """A player's time for a typical game, with increments."""
-    return control.seconds + TYPICAL_MOVES * control.increment
+    return control.seconds + TYPICAL_MOVES_PER_PLAYER * control.increment
 
 
 def max_quota(control: Clock) -> float:

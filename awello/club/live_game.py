@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account, account_of
-from awello.club.fair_play import MAX_RATED_GAMES_PER_PAIR, REPEATS, count_recent_rated_games
+from awello.club.fair_play import MAX_DAILY_RATED_GAMES_PER_PAIR, REPEATED_PAIRING, count_recent_rated_games
 from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.offers import GameTerms, Message
 from awello.club.rating import Rating, pool_of
@@ -92,7 +92,7 @@ class LiveGame:
         state = self.state
         after = [None, None] if self.ratings_after is None else [round(rating) for rating in self.ratings_after]
         players = [
-            {"name": person.name, "bot": person.bot, **rating.to_json(), "after": then}
+            {"name": person.name, "bot": person.bot, **rating.to_json(), "rating_after": then}
             for person, rating, then in zip(self.accounts, self.ratings, after, strict=True)
         ]
         position = state.position
@@ -101,7 +101,7 @@ class LiveGame:
             "game": state.number,
             "tournament": state.tournament,
             **GameTerms(state.game, state.control, state.rated).to_json(),
-            "unrated": self.unrated_reason,
+            "unrated_reason": self.unrated_reason,
             "players": players,
             "ply": len(state.moves),
             "moves": self.move_names,
@@ -110,8 +110,10 @@ class LiveGame:
             "mover": None if state.over else state.mover,
             "legal": legal,
             "clocks": [round(left, 3) for left in state.clocks_at(now)],
-            "first_move": round(state.turn_started + state.time_to_move - now, 3) if state.awaits_first_move else None,
-            "offer": state.offer,
+            "first_move_seconds": round(state.turn_started + state.time_to_move - now, 3)
+            if state.awaits_first_move
+            else None,
+            "draw_offer": state.draw_offer,
             "over": state.over,
             "winner": state.winner if state.over else None,
             "score": position.score() if position.over else None,
@@ -125,21 +127,21 @@ def create_game(
     terms: GameTerms,
     now: Callable[[], float],
     extra_write: ExtraWrite | None = None,
-    unrated: str | None = None,
+    unrated_reason: str | None = None,
 ) -> LiveGame:
-    """Create and store a game; `extra_write` runs in the same transaction, and `unrated` gives why it is not rated."""
-    players = accounts[0].number, accounts[1].number
-    if terms.rated and not unrated and terms.tournament is None:
-        repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR
-        unrated = REPEATS if repeated else None
+    """Create and store a game; `extra_write` runs in the same transaction."""
+    players = accounts[0].id, accounts[1].id
+    if terms.rated and not unrated_reason and terms.tournament is None:
+        repeated = count_recent_rated_games(connection, players, now()) >= MAX_DAILY_RATED_GAMES_PER_PAIR
+        unrated_reason = REPEATED_PAIRING if repeated else None
     make = partial(
         create_game_state, game=terms.game, players=players, control=terms.control, tournament=terms.tournament
     )
-    state = add_game(connection, partial(make, rated=terms.rated and not unrated, now=now()))
+    state = add_game(connection, partial(make, rated=terms.rated and not unrated_reason, now=now()))
     if extra_write:
         extra_write(connection, state)
     live_game = add_players(connection, state)
-    live_game.unrated_reason = unrated
+    live_game.unrated_reason = unrated_reason
     return live_game
 
 

@@ -15,14 +15,14 @@ from awello.club.stored_games import load_rating
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_SEEKS, MAX_CHALLENGES = 5, 10  # open at the same time, per account
+MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time, per account
 MAX_INCOMING_CHALLENGES = 50  # open, to one account: all of them are sent when it connects
 MAX_LISTED = 100  # players, seeks and games
 
 Item = TypeVar("Item")
 
 
-def player_offline(name: str) -> ClubError:
+def player_offline_error(name: str) -> ClubError:
     """The error for a challenge or rematch to a player who is not online."""
     message = f"{name} is not online: challenge another player, or create a seek"
     return ClubError("player_offline", message, name=name)
@@ -33,8 +33,8 @@ class Lobby:
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
-        self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
+        self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
+        self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
         self._changed = False  # since the last broadcast
         self._cached: Message | None = None  # the last JSON, until something changes
         self._numbers = count(1)
@@ -42,15 +42,19 @@ class Lobby:
     async def seek(self, client: ClientConnection, terms: GameTerms) -> Message:
         """Start a game if there is a matching seek, else create a seek."""
         account = client.require_account()
-        terms.check()
+        terms.validate()
         rating = await self._load_rating(account, terms)
         self._require_online(account)
         self.server.check_can_play(account, terms)
         for offer in self.seeks.with_key(terms.pairing_key):
             if offer.terms.matches(terms) and self._can_pair(account, offer):
                 return await self._start_offered_game(account, offer, terms.side)
-        if len(self.seeks.with_key(("by", account.number))) >= MAX_SEEKS:
-            raise ClubError("too_many_seeks", f"you already have {MAX_SEEKS} seeks: withdraw one", limit=MAX_SEEKS)
+        if len(self.seeks.with_key(("by", account.id))) >= MAX_SEEKS_PER_ACCOUNT:
+            raise ClubError(
+                "too_many_seeks",
+                f"you already have {MAX_SEEKS_PER_ACCOUNT} seeks: withdraw one",
+                limit=MAX_SEEKS_PER_ACCOUNT,
+            )
         offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks.add(offer.number, offer)
         self.mark_changed()
@@ -63,13 +67,13 @@ class Lobby:
         hidden = (
             offer is not None and offer.recipient is None and self.server.blocks.has_blocked(offer.account, account)
         )
-        if offer is None or hidden or (offer.recipient and offer.recipient.number != account.number):
+        if offer is None or hidden or (offer.recipient and offer.recipient.id != account.id):
             raise ClubError(
                 "offer_gone",
                 f"offer {number} was withdrawn, or accepted by another player: choose another offer",
                 number=number,
             )
-        if offer.account.number == account.number:
+        if offer.account.id == account.id:
             raise ClubError("own_offer", f"offer {number} is your own offer: wait for another player", number=number)
         self.server.check_can_play(account, offer.terms)
         return await self._start_offered_game(account, offer, None)
@@ -77,43 +81,41 @@ class Lobby:
     async def challenge(self, client: ClientConnection, name: str, terms: GameTerms) -> Message:
         """Challenge a player who is online."""
         account = client.require_account()
-        terms.check()
-        other = await self.server.store.fetch(partial(find_account, name=name))
+        terms.validate()
+        other = await self.server.store.read(partial(find_account, name=name))
         rating = await self._load_rating(account, terms)
         self._require_online(account)
         self.server.check_can_play(account, terms)
-        if other is None or other.number not in self.server.online:
-            raise player_offline(name)
-        if other.number == account.number:
+        if other is None or other.id not in self.server.online:
+            raise player_offline_error(name)
+        if other.id == account.id:
             raise ClubError("challenge_self", "you cannot challenge yourself")
-        self.server.blocks.check(other, account)
-        if len(self.challenges.with_key(("by", account.number))) >= MAX_CHALLENGES:
-            message = f"you already have {MAX_CHALLENGES} open challenges: withdraw one"
-            raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES)
-        if len(self.challenges.with_key(("to", other.number))) >= MAX_INCOMING_CHALLENGES:
+        self.server.blocks.require_not_blocked(other, account)
+        if len(self.challenges.with_key(("by", account.id))) >= MAX_CHALLENGES_PER_ACCOUNT:
+            message = f"you already have {MAX_CHALLENGES_PER_ACCOUNT} open challenges: withdraw one"
+            raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES_PER_ACCOUNT)
+        if len(self.challenges.with_key(("to", other.id))) >= MAX_INCOMING_CHALLENGES:
             limit = MAX_INCOMING_CHALLENGES
             message = f"{other.name} already has {limit} open challenges: create a seek"
             raise ClubError("too_many_incoming_challenges", message, name=other.name, limit=limit)
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)
-        self.server.send_to_account(other.number, {"type": "challenge", **offer.to_json()})
+        self.server.send_to_account(other.id, {"type": "challenge", **offer.to_json()})
         return {"challenge": offer.number}
 
     async def decline(self, client: ClientConnection, number: int) -> Message:
         """Withdraw an offer of the account, or decline a challenge."""
         account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
-        mine = offer is not None and account.number in (
-            offer.account.number,
-            offer.recipient.number if offer.recipient else None,
+        mine = offer is not None and account.id in (
+            offer.account.id,
+            offer.recipient.id if offer.recipient else None,
         )
         if offer is None or not mine:
             raise ClubError("not_your_offer", f"offer {number} is not yours, or was withdrawn", number=number)
         self._remove(offer)
         if offer.recipient:
-            self._notify_declined(
-                offer.recipient if offer.account.number == account.number else offer.account, offer, account
-            )
+            self._notify_declined(offer.recipient if offer.account.id == account.id else offer.account, offer, account)
         return {}
 
     async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
@@ -127,7 +129,7 @@ class Lobby:
 
     def withdraw_all(self, account: Account) -> None:
         """Withdraw all offers of an account."""
-        mine = "by", account.number
+        mine = "by", account.id
         for offer in self.seeks.with_key(mine) + self.challenges.with_key(mine):
             self._remove(offer)
             if offer.recipient:
@@ -135,7 +137,7 @@ class Lobby:
 
     def decline_all(self, account: Account, other: Account) -> None:
         """Decline all challenges of an account to another one."""
-        for offer in self.challenges.with_key(("by", account.number)):
+        for offer in self.challenges.with_key(("by", account.id)):
             if offer.recipient == other:
                 self._remove(offer)
                 self._notify_declined(account, offer, other)
@@ -148,22 +150,22 @@ class Lobby:
             self.mark_changed()
 
     def _notify_declined(self, account: Account, offer: Offer, by: Account) -> None:
-        self.server.send_to_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
+        self.server.send_to_account(account.id, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
         """Whether a seek can be paired with an account now; other seeks are skipped."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
-        return other.number != account.number and not blocked and self.server.can_play(other, offer.terms)
+        return other.id != account.id and not blocked and self.server.can_play(other, offer.terms)
 
     def _require_online(self, account: Account) -> None:
         """Refuse an offer of an account that has just disconnected, since the offer would never be withdrawn."""
-        if account.number not in self.server.online:
+        if account.id not in self.server.online:
             raise ClubError("disconnected", "you are disconnected: reconnect and try again")
 
     async def _load_rating(self, account: Account, terms: GameTerms) -> Rating:
         pool = pool_of(terms.game, terms.control)
-        return await self.server.store.fetch(partial(load_rating, account=account.number, pool=pool))
+        return await self.server.store.read(partial(load_rating, account=account.id, pool=pool))
 
     def to_json(self) -> Message:
         """The lobby as clients receive it."""
@@ -178,10 +180,10 @@ class Lobby:
             for live_game in _newest(self.server.live_games)
         ]
         seeks = [offer.to_json() for offer in _newest(self.seeks)]
-        members = [
+        names = [
             next(iter(clients)).require_account().name for clients in islice(self.server.online.values(), MAX_LISTED)
         ]
-        self._cached = {"seeks": seeks, "games": playing, "online": len(self.server.online), "members": members}
+        self._cached = {"seeks": seeks, "games": playing, "online": names, "online_count": len(self.server.online)}
         return self._cached
 
     def mark_changed(self) -> None:

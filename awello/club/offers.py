@@ -27,7 +27,7 @@ class GameTerms:
     tournament: int | None = None
     """The tournament the game belongs to."""
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise `ClubError` if the time control is not allowed."""
         seconds, increment = self.control.seconds, self.control.increment
         valid = MIN_CLOCK_SECONDS <= seconds <= MAX_CLOCK_SECONDS and 0 <= increment <= MAX_INCREMENT_SECONDS
@@ -65,9 +65,9 @@ class Offer:
     """The rating of the offering player for such games."""
 
     @property
-    def keys(self) -> tuple[Hashable, ...]:
+    def index_keys(self) -> tuple[Hashable, ...]:
         """The keys of the offer in an index: its author, its recipient and its pairing key."""
-        return ("by", self.account.number), ("to", self.recipient and self.recipient.number), self.terms.pairing_key
+        return ("by", self.account.id), ("to", self.recipient and self.recipient.id), self.terms.pairing_key
 
     def to_json(self) -> Message:
         """The offer as clients receive it."""

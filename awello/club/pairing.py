@@ -16,7 +16,7 @@ except ImportError:
 
 MAX_SIDE_IMBALANCE = 2  # maximum difference between a player's games as first and as second player
 
-Pair = tuple[int, int | None]  # the first and the second player; None for a bye
+PlayerPair = tuple[int, int | None]  # the first and the second player; None for a bye
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Standing:
     points: float
     buchholz: float
     """The points of all opponents."""
-    berger: float
+    sonneborn_berger: float
     """Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones."""
     wins: int
 
 
 # ---- round robin -----------------------------------------------------------------------------------------------------
-def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]:
+def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[PlayerPair]]:
     """The rounds of a round robin, or of a double one with the sides changed; with an odd number there are byes.
 
     Circle method: all players except the last form a circle, which turns by one position per round.  Players who face
@@ -53,15 +53,15 @@ def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[P
     to round.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
-    size, rounds = len(circle), list[list[Pair]]()
+    size, rounds = len(circle), list[list[PlayerPair]]()
     for turn in range(size):
         head = circle[turn]
-        pairs: list[Pair] = [(head, last) if last is None or turn % 2 == 0 else (last, head)]
+        pairings: list[PlayerPair] = [(head, last) if last is None or turn % 2 == 0 else (last, head)]
         for step in range(1, (size + 1) // 2):
             ahead, behind = circle[(turn + step) % size], circle[(turn - step) % size]
-            pairs.append((ahead, behind) if step % 2 else (behind, ahead))
-        rounds.append(pairs[1:] + pairs[:1] if last is None else pairs)  # a bye comes last
-    turned: list[list[Pair]] = [[(a, b) if b is None else (b, a) for a, b in pairs] for pairs in rounds]
+            pairings.append((ahead, behind) if step % 2 else (behind, ahead))
+        rounds.append(pairings[1:] + pairings[:1] if last is None else pairings)  # a bye comes last
+    turned: list[list[PlayerPair]] = [[(a, b) if b is None else (b, a) for a, b in pairings] for pairings in rounds]
     return rounds + turned if twice else rounds
 
 
@@ -103,7 +103,7 @@ def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[i
     return found
 
 
-def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]:
+def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[PlayerPair]:
     """Pair the next round.  `players` are ordered by strength, strongest first; `played` by time, oldest first.
 
     Minimises, in this order: repeated pairings and second byes; sides that become too uneven; the points of the player
@@ -120,14 +120,14 @@ def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[
     penalties = {
         (a, b): _penalties(slots[a], slots[b], past, equals, fewest) for a, b in combinations(range(len(slots)), 2)
     }
-    pairs: list[Pair] = []
-    for a, b in find_cheapest_pairs(_combine_penalties(penalties)):
+    pairings: list[PlayerPair] = []
+    for a, b in find_cheapest_matching(_combine_penalties(penalties)):
         one, other = order[a], slots[b]
-        pairs.append((one, None) if other is None else _choose_sides(one, other, past, len(pairs)))
-    return sorted(pairs, key=lambda pair: pair[1] is None)  # a bye comes last
+        pairings.append((one, None) if other is None else _choose_sides(one, other, past, len(pairings)))
+    return sorted(pairings, key=lambda pair: pair[1] is None)  # a bye comes last
 
 
-def find_cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+def find_cheapest_matching(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
     """Pair all numbers at the lowest total cost, by Edmonds' blossom algorithm.  Costs can be large integers."""
     graph = networkx.Graph()
     graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
@@ -163,7 +163,7 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
     return {pair: sum(map(mul, weights, each)) for pair, each in penalties.items()}
 
 
-def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
+def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> PlayerPair:
     """Choose who moves first: who did so less often or, when their sides last differed, moved second; else by board."""
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:
@@ -185,8 +185,13 @@ def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list
     scores: dict[int, tuple[float, float, float, int]] = {}
     for player, mine in past.items():
         games = [(past[other].points, got) for other, got in mine.games if other is not None]
-        berger = sum(points * got for points, got in games)
-        scores[player] = mine.points, sum(points for points, _ in games), berger, sum(got == 1 for _, got in games)
+        sonneborn_berger = sum(points * got for points, got in games)
+        scores[player] = (
+            mine.points,
+            sum(points for points, _ in games),
+            sonneborn_berger,
+            sum(got == 1 for _, got in games),
+        )
     order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equal players keep the order
     better = Counter(scores.values())
     ranks_by_score = {score: 1 + sum(better[each] for each in better if each > score) for score in better}

@@ -20,13 +20,13 @@ def load_profile(connection: Connection, name: str, limit: int, before: int | No
     """A player's profile: owner, ratings, number of games played, recent games."""
     account = get_account(connection, name)
     owner = connection.execute(select(accounts.c.name).where(accounts.c.id == account.owner)).scalar()
-    ended = select(func.count()).where(_plays(account.number), games.c.over, games.c.reason != ABORTED)
+    ended = select(func.count()).where(_plays(account.id), games.c.over, games.c.reason != ABORTED)
     return {
         **asdict(account),
         "owner": owner,
-        "ratings": load_ratings(connection, account.number),
+        "ratings": load_ratings(connection, account.id),
         "games_played": connection.execute(ended).scalar_one(),
-        "recent_games": load_recent_games(connection, account.number, limit, before),
+        "recent_games": load_recent_games(connection, account.id, limit, before),
     }
 
 
@@ -67,7 +67,7 @@ def load_recent_games(
 
 def load_records(connection: Connection, account: Account, limit: int, before: int | None = None) -> Iterator[Record]:
     """The latest `limit` ended games of an account, oldest first."""
-    ended = _games(account.number, limit, before).where(games.c.over, games.c.reason != ABORTED)
+    ended = _games(account.id, limit, before).where(games.c.over, games.c.reason != ABORTED)
     for row in reversed(connection.execute(ended).all()):
         yield record_of(connection, game_state_of(row), (row.first_name, row.second_name))
 

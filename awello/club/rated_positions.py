@@ -15,8 +15,8 @@ from awello.position import Position
 from awello.record import Record, replay, replay_words
 from awello.rules.game import PASS, canonical_children
 
-MIN_PLY = 10  # the first ply that is indexed
-MAX_MOVES = 64
+MIN_INDEXED_PLY = 10  # the first ply that is indexed
+MAX_LEGAL_MOVES = 64
 
 Key = tuple[int, int, int]
 
@@ -26,7 +26,7 @@ class RatedPositions:
 
     def __init__(self) -> None:
         self._keys: Counter[Key] = Counter()
-        self._of_game: dict[int, list[Key]] = {}
+        self._keys_by_game: dict[int, list[Key]] = {}
 
     def __contains__(self, position: Position) -> bool:
         return bool(self._keys) and _key(position) in self._keys
@@ -38,13 +38,13 @@ class RatedPositions:
 
     def update(self, state: GameState) -> None:
         """Index the current position of a game."""
-        old = self._of_game.pop(state.number, [])
+        old = self._keys_by_game.pop(state.number, [])
         for key in old:
             self._keys[key] -= 1
             if not self._keys[key]:
                 del self._keys[key]
-        if state.rated and not state.over and len(state.moves) >= MIN_PLY:
-            keys = self._of_game[state.number] = _keys_of(state, old)
+        if state.rated and not state.over and len(state.moves) >= MIN_INDEXED_PLY:
+            keys = self._keys_by_game[state.number] = _keys_of(state, old)
             self._keys.update(keys)
 
 
@@ -61,7 +61,7 @@ def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
         before = old[1] if old[0] == current else old[0]
     else:
         before = _key(replay(Position.start(state.game), state.moves[:-1])[1])
-    words = np.empty((MAX_MOVES, 2), np.uint64)
+    words = np.empty((MAX_LEGAL_MOVES, 2), np.uint64)
     count = canonical_children(int(state.game), U(position.own), U(position.opp), words)
     adapter = state.game.adapter
     children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.position_mask)).tolist()]

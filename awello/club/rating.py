@@ -45,7 +45,7 @@ def pool_of(game: Game, control: Clock) -> str:
     return f"{game} {'blitz' if estimate_seconds(control) < BLITZ_SECONDS else 'standard'}"
 
 
-def rate(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:
+def compute_ratings_after(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:
     """Both ratings after a game; `winner` is None for a draw."""
     teams = [[_model.rating(each.mean, each.deviation)] for each in (first, second)]
     ranks = [1.0, 1.0] if winner is None else [1.0 + winner, 2.0 - winner]

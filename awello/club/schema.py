@@ -57,8 +57,8 @@ tournaments = Table(
     *required_columns(Text, "state", index=True),
     *required_columns(Integer, "round"),  # the current one; 0 before the first
 )
-entries = Table(
-    "entries",
+entrants = Table(
+    "entrants",
     metadata,
     *reference_columns("tournaments", "tournament", primary_key=True),
     *reference_columns("accounts", "account", primary_key=True, index=True),
@@ -75,7 +75,7 @@ games = Table(
     *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required_columns(Boolean, "rated", "over", "archived"),
     *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move, 255 for a pass; four per time
-    *optional_columns(SmallInteger, "offer", "loser"),
+    *optional_columns(SmallInteger, "draw_offer", "loser"),
     *required_columns(Text, "reason"),
     *reference_columns("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
@@ -141,6 +141,7 @@ RENAMED_COLUMNS = (
     ("accounts", "key", "lower_name"),
     ("accounts", "program", "bot"),
     ("games", "begun", "started"),
+    ("games", "offer", "draw_offer"),
     ("games", "since", "turn_started"),
     ("games", "first_left", "first_clock"),
     ("games", "second_left", "second_clock"),
@@ -170,10 +171,13 @@ def rename_tables_and_columns(connection: Connection) -> None:
     """Rename tables, columns and indexes; the reason of aborted games is `aborted`."""
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
+    connection.exec_driver_sql("ALTER TABLE entries RENAME TO entrants")
     for table, old, new in RENAMED_COLUMNS:
         connection.exec_driver_sql(f'ALTER TABLE {table} RENAME COLUMN "{old}" TO "{new}"')
     connection.exec_driver_sql("DROP INDEX ladder")
     connection.exec_driver_sql("CREATE INDEX leaderboard ON ratings (pool, mean)")
+    connection.exec_driver_sql("DROP INDEX ix_entries_account")
+    connection.exec_driver_sql("CREATE INDEX ix_entrants_account ON entrants (account)")
     connection.exec_driver_sql("DROP INDEX ix_audit_moment")
     connection.exec_driver_sql("CREATE INDEX ix_audit_time ON audit (time)")
     connection.exec_driver_sql("UPDATE games SET reason = 'aborted' WHERE reason = 'was not begun'")

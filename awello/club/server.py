@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from awello.club.accounts import Account
-from awello.club.archiving import ARCHIVE_RETRY, Archiver, archive_games
+from awello.club.archiving import ARCHIVE_RETRY_SECONDS, Archiver, archive_games
 from awello.club.blocks import BlockList
 from awello.club.chat import Chat
 from awello.club.disconnects import DisconnectTracker
@@ -21,7 +21,7 @@ from awello.club.fair_play import FairPlayMonitor
 from awello.club.game_state import ClubError, GameState
 from awello.club.indexed_collection import IndexedCollection
 from awello.club.live_game import ClientConnection, EncodedMessage, ExtraWrite, LiveGame, create_game, load_game
-from awello.club.lobby import Lobby, player_offline
+from awello.club.lobby import Lobby, player_offline_error
 from awello.club.offers import GameTerms, Message
 from awello.club.rated_positions import RatedPositions
 from awello.club.store import ClubStore
@@ -30,7 +30,7 @@ from awello.club.tournament_organiser import TournamentOrganiser
 from awello.errors import AwelloError
 from awello.rules.game import PASS
 
-MAX_GAMES, MAX_BOT_GAMES = 8, 64  # per account at the same time
+MAX_LIVE_GAMES_PER_USER, MAX_LIVE_GAMES_PER_BOT = 8, 64
 MAX_ENDED_GAMES = 1000  # ended games kept in memory
 CLOCK_CHECK_SECONDS = 0.2  # between two checks of the clocks
 HEARTBEAT_SECONDS = 0.5  # between two writes of the heartbeat
@@ -49,7 +49,7 @@ class ClubServer:
         )  # games in progress
         self.ended: OrderedDict[int, LiveGame] = OrderedDict()
         self.clients: set[ClientConnection] = set()
-        self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account number
+        self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account id
         self.rated_positions = RatedPositions()
         self.counts: Counter[str] = Counter()  # for the metrics
         self._starting: Counter[int] = Counter()  # games being created, by account
@@ -71,7 +71,7 @@ class ClubServer:
         self._create_task(_run_forever(self._check_clocks))
         self._create_task(_run_forever(self._save_heartbeats))
         self._create_task(
-            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY)
+            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY_SECONDS)
         )
         self._create_task(_run_forever(self.tournaments.run))
 
@@ -153,17 +153,17 @@ class ClubServer:
         account = client.account
         self.clients.add(client)
         if account:
-            if account.number not in self.online:
+            if account.id not in self.online:
                 self.lobby.mark_changed()
-            self.online[account.number].add(client)
-            self.disconnects.record_reconnect(account.number)
-        names = {"name": account.name if account else None, "blocked": self.blocks.names(account)}
+            self.online[account.id].add(client)
+            self.disconnects.record_reconnect(account.id)
+        names = {"name": account.name if account else None, "blocked": self.blocks.blocked_names(account)}
         client.send({"type": "welcome", **names, **self.lobby.to_json()})
-        for live_game in self.live_games.with_key(account.number) if account else []:
+        for live_game in self.live_games.with_key(account.id) if account else []:
             client.send({"type": "game", **live_game.to_json(self.now())})
-            if account and (opponent := live_game.opponent(account.number).number) not in self.online:
+            if account and (opponent := live_game.opponent(account.id).id) not in self.online:
                 client.send(self.disconnects.event_for(live_game, opponent))
-        for offer in self.lobby.challenges.with_key(("to", account.number)) if account else []:
+        for offer in self.lobby.challenges.with_key(("to", account.id)) if account else []:
             client.send({"type": "challenge", **offer.to_json()})
         self.tournaments.client_connected(client)
 
@@ -174,26 +174,31 @@ class ClubServer:
             if live_game := self.live_games.get(number):
                 live_game.watchers.discard(client)
         if client.account:
-            connections = self.online[client.account.number]
+            connections = self.online[client.account.id]
             connections.discard(client)
             if not connections:
-                del self.online[client.account.number]
+                del self.online[client.account.id]
                 self.lobby.withdraw_all(client.account)
                 self.lobby.mark_changed()
-                self.disconnects.record_disconnect(client.account.number)
+                self.disconnects.record_disconnect(client.account.id)
 
     async def start_game(
         self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
     ) -> Message:
         """Create a game, even if the client disconnects in the meantime; `extra_write` runs in the same transaction."""
-        unrated = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
-        numbers = [person.number for person in accounts]
+        unrated_reason = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
+        numbers = [person.id for person in accounts]
         self._starting.update(numbers)  # before the task runs, so that later requests count it
 
         async def begin() -> Message:
             try:
                 create = partial(
-                    create_game, accounts=accounts, terms=terms, now=self.now, extra_write=extra_write, unrated=unrated
+                    create_game,
+                    accounts=accounts,
+                    terms=terms,
+                    now=self.now,
+                    extra_write=extra_write,
+                    unrated_reason=unrated_reason,
                 )
                 live_game = await self.store.write(create)
             finally:
@@ -210,12 +215,12 @@ class ClubServer:
         """Play a move; one that is resent after a lost connection is only acknowledged."""
         account, live_game = client.require_account(), self._find_live_game(number)
         played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
-        if played and live_game.state.players[ply % 2] == account.number and live_game.state.moves[ply] != PASS:
+        if played and live_game.state.players[ply % 2] == account.id and live_game.state.moves[ply] != PASS:
             return self._acknowledge(live_game)
         arrival = self.now() if client.received_at is None else min(self.now(), self._started + client.received_at)
 
         def play(state: GameState) -> GameState:
-            return state.play(account.number, ply, move, max(arrival, state.turn_started), client.lag)
+            return state.play(account.id, ply, move, max(arrival, state.turn_started), client.lag)
 
         return await self._act(live_game, play)
 
@@ -225,7 +230,7 @@ class ClubServer:
         if live_game is None or client.account is None:
             return False
         try:
-            live_game.state.play(client.account.number, ply, move, live_game.state.turn_started)
+            live_game.state.play(client.account.id, ply, move, live_game.state.turn_started)
         except AwelloError:
             return False
         return True
@@ -247,8 +252,8 @@ class ClubServer:
         account, live_game = client.require_account(), self._find_live_game(number)
 
         def change(state: GameState) -> GameState:
-            after = state.claim(account.number, draw)
-            self.disconnects.check_claim(live_game, account.number)
+            after = state.claim(account.id, draw)
+            self.disconnects.check_claim(live_game, account.id)
             return after
 
         return await self._act(live_game, change)
@@ -275,18 +280,18 @@ class ClubServer:
             raise ClubError(
                 "no_rematch", f"game {number} has not just ended: challenge the other player instead", game=number
             )
-        side = live_game.state.side_of(account.number)
+        side = live_game.state.side_of(account.id)
         other = live_game.accounts[1 - side]
-        if other.number not in self.online:
-            raise player_offline(other.name)
-        self.blocks.check(other, account)
+        if other.id not in self.online:
+            raise player_offline_error(other.name)
+        self.blocks.require_not_blocked(other, account)
         terms = GameTerms(
             live_game.state.game, live_game.state.control, live_game.state.rated or live_game.unrated_reason is not None
         )
         self.check_can_play(account, terms)
         if live_game.rematch_side != 1 - side:
             live_game.rematch_side = side
-            self.send_to_account(other.number, {"type": "rematch", "game": number, "by": account.name})
+            self.send_to_account(other.id, {"type": "rematch", "game": number, "by": account.name})
             return {}
         self.check_can_play(other, terms)
         live_game.rematch_side = None
@@ -296,11 +301,11 @@ class ClubServer:
         self, client: ClientConnection, number: int, act: Callable[[GameState, int], GameState]
     ) -> Message:
         account = client.require_account()
-        return await self._act(self._find_live_game(number), lambda state: act(state, account.number))
+        return await self._act(self._find_live_game(number), lambda state: act(state, account.id))
 
     async def _act(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
         """Change a game, even if the client disconnects in the meantime."""
-        self.store.check()
+        self.store.require_available()
         return await asyncio.shield(self._create_task(self._change(live_game, change)))
 
     async def _change(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
@@ -348,7 +353,7 @@ class ClubServer:
         raise ClubError("game_not_live", f"game {number} is not in progress", game=number)
 
     async def _load_live_game(self, number: int) -> LiveGame:
-        return await self.store.fetch(partial(load_game, number=number))
+        return await self.store.read(partial(load_game, number=number))
 
     # ---- messages ----------------------------------------------------------------------------------------------------
     def send_to_account(self, account: int, message: Message) -> None:
@@ -361,7 +366,7 @@ class ClubServer:
         for account in live_game.state.players:
             self.send_to_account(account, message)
         for client in list(live_game.watchers):
-            if not client.account or client.account.number not in live_game.state.players:
+            if not client.account or client.account.id not in live_game.state.players:
                 client.send(message)
             if live_game.state.over:
                 live_game.watchers.discard(client)
@@ -378,7 +383,7 @@ class ClubServer:
 
     def check_can_play(self, account: Account, terms: GameTerms) -> None:
         """Raise `ClubError` if the account has too many games, or if its rated games are suspended."""
-        if len(self.live_games.with_key(account.number)) + self._starting[account.number] >= _max_games(account):
+        if len(self.live_games.with_key(account.id)) + self._starting[account.id] >= _max_games(account):
             limit = _max_games(account)
             message = f"{account.name} is already playing {limit} games: finish one first"
             raise ClubError("too_many_games", message, name=account.name, limit=limit)
@@ -386,7 +391,7 @@ class ClubServer:
 
 
 def _max_games(account: Account) -> int:
-    return MAX_BOT_GAMES if account.bot else MAX_GAMES
+    return MAX_LIVE_GAMES_PER_BOT if account.bot else MAX_LIVE_GAMES_PER_USER
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:

@@ -48,7 +48,7 @@ class ClubTakenOverError(StorageError):
         super().__init__("another server has opened this club, and this one stops writing: stop one of them")
 
 
-def unavailable() -> ClubError:
+def unavailable_error() -> ClubError:
     """The error for a request while the database is unavailable."""
     return ClubError("storage", UNAVAILABLE)
 
@@ -101,8 +101,8 @@ class ClubStore:
         self._queue.put((operation, cast("Future[Any]", future)))
         return future
 
-    def read(self, query: Callable[[Connection], Result]) -> Result:
-        """Run a query."""
+    def read_blocking(self, query: Callable[[Connection], Result]) -> Result:
+        """Run a query in this thread."""
         with self.engine.connect() as connection:
             return query(connection)
 
@@ -112,14 +112,14 @@ class ClubStore:
         """Whether a write has failed and the database has not been loaded again since."""
         return self.failed_at is not None
 
-    def check(self) -> None:
+    def require_available(self) -> None:
         """Refuse a write after a failed one."""
         if self.failing:
-            raise unavailable()
+            raise unavailable_error()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
         """Run an operation, or refuse it as a whole."""
-        self.check()
+        self.require_available()
         return await self.force_write(operation)
 
     async def force_write(self, operation: Callable[[Connection], Result]) -> Result:
@@ -132,17 +132,17 @@ class ClubStore:
                 logging.getLogger("awello").error("the club is suspended: %s", error)
                 self.failed_at = submitted
             self.failures += 1
-            self.check()
+            self.require_available()
             raise
         self.write_seconds.append(time.monotonic() - started)
         return result
 
-    async def fetch(self, query: Callable[[Connection], Result]) -> Result:
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run a query in a thread."""
         try:
-            return await asyncio.to_thread(self.read, query)
+            return await asyncio.to_thread(self.read_blocking, query)
         except StorageError:
-            raise unavailable() from None
+            raise unavailable_error() from None
 
     # ---- the writer thread -------------------------------------------------------------------------------------------
     def _write_batches(self) -> None:
@@ -164,24 +164,24 @@ class ClubStore:
         """The result of each operation, or the exception it raised."""
         try:
             with self._write_lock:
-                return self._try_twice(operations) if operations else []
+                return self._write_with_retry(operations) if operations else []
         except Exception as error:
             return [error] * len(operations)
 
-    def _try_twice(self, operations: Sequence[Operation]) -> list[Any]:
+    def _write_with_retry(self, operations: Sequence[Operation]) -> list[Any]:
         """Write a batch in one transaction, with one retry; operations that may be committed are not repeated."""
         outcomes: list[Any] = []
         try:
-            self._try(operations, outcomes, _run_together)
+            self._write_transaction(operations, outcomes, _run_together)
         except Exception as error:
             if len(operations) == 1 and not isinstance(error, StorageError):
                 raise  # there are no other operations to write
-            if not (outcomes and self._was_kept(error)):
+            if not (outcomes and self._was_committed(error)):
                 outcomes = []
-                self._try(operations, outcomes, _run_separately)
+                self._write_transaction(operations, outcomes, _run_separately)
         return outcomes
 
-    def _try(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
+    def _write_transaction(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
         """Run a batch in one transaction; once there are outcomes, COMMIT may have been sent."""
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
@@ -193,7 +193,7 @@ class ClubStore:
                     raise ClubTakenOverError
             outcomes += run(connection, operations)
 
-    def _was_kept(self, error: Exception) -> bool:
+    def _was_committed(self, error: Exception) -> bool:
         """Whether a transaction was committed although COMMIT got no answer; raises `error` if this is unknown."""
         if self._epoch is None:
             raise error
@@ -205,7 +205,7 @@ class ClubStore:
 
 
 @contextmanager
-def transaction(database: str | Path, write: bool) -> Iterator[Connection]:
+def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
     """A transaction for a command, which can write while a server has the club open."""
     engine = open_database(database, CLUB)
     try:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from awello.club.fair_play import affects_ratings
 from awello.club.game_state import DRAW_AGREED, DRAW_AT_LIMIT, DRAW_CLAIMED, GameState
-from awello.club.rating import MAX_ESTABLISHED_DEVIATION, Rating, pool_of, rate
+from awello.club.rating import MAX_ESTABLISHED_DEVIATION, Rating, compute_ratings_after, pool_of
 from awello.club.schema import accounts, games, heartbeat, rating_changes, ratings, tournaments
 from awello.errors import StorageError
 from awello.limits import Clock
@@ -19,7 +19,7 @@ from awello.record import Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
-SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
+UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameSt
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
     control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
     values = {"id": state.number, "game": int(state.game), "started": state.turn_started, "archived": False}
-    connection.execute(insert(games).values(**values, **players, **control, **_state(state)))
+    connection.execute(insert(games).values(**values, **players, **control, **_changing_columns(state)))
     return state
 
 
 def save_games(connection: Connection, states: Sequence[GameState]) -> None:
     """Save the states of games."""
     if states:
-        connection.execute(SAVE, [{"number": state.number, **_state(state)} for state in states])
+        connection.execute(UPDATE_GAME, [{"number": state.number, **_changing_columns(state)} for state in states])
 
 
 def load_live_games(connection: Connection) -> list[GameState]:
@@ -69,7 +69,7 @@ def game_state_of(row: Any) -> GameState:
     state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
     control = Clock(row.base, row.increment)
     return GameState(
-        row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason, row.tournament
+        row.id, game, (row.first, row.second), control, *state, row.draw_offer, row.loser, row.reason, row.tournament
     )
 
 
@@ -85,12 +85,12 @@ def record_of(connection: Connection, state: GameState, names: tuple[str, str]) 
     return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
 
 
-def _state(state: GameState) -> dict[str, Any]:
+def _changing_columns(state: GameState) -> dict[str, Any]:
     """The columns that change during a game."""
     clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
     moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}
     ended = {"over": state.over, "loser": state.loser, "reason": state.reason}
-    return {**clocks, **moves, **ended, "offer": state.offer}
+    return {**clocks, **moves, **ended, "draw_offer": state.draw_offer}
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating
         return None
     pool = pool_of(state.game, state.control)
     before = [load_rating(connection, account, pool) for account in state.players]
-    after = rate(before[0], before[1], state.winner)
+    after = compute_ratings_after(before[0], before[1], state.winner)
     for side, account in enumerate(state.players):
         result = "draws" if state.winner is None else "wins" if state.winner == side else "losses"
         values = {"mean": after[side].mean, "deviation": after[side].deviation}

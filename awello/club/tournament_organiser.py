@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from awello.club import tournament_store
 from awello.club.live_game import ClientConnection
 from awello.club.offers import Message
-from awello.club.tournament import OPEN, PLAYING, ClubTournament, Fixture
+from awello.club.tournament import OPEN, PLAYING, ClubTournament, TournamentPairing
 from awello.errors import AwelloError
 
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 CHECK_SECONDS = 1.0  # between two checks without events
-MAX_LISTED = 50  # tournaments in a list
+MAX_LISTED_TOURNAMENTS = 50
 
 
 class TournamentOrganiser:
@@ -30,39 +30,39 @@ class TournamentOrganiser:
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
         self.tournaments: dict[int, ClubTournament] = {}  # as of the last check
-        self._round_called: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
-        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
+        self._round_started: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
+        self._last_sent: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
         self._wakeup = asyncio.Event()
         self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
         self._last_broadcast = 0.0  # its time
 
     # ---- requests ----------------------------------------------------------------------------------------------------
-    async def join(self, client: ClientConnection, key: int | str) -> Message:
+    async def enter(self, client: ClientConnection, key: int | str) -> Message:
         """Enter a tournament that has not started."""
-        entry = partial(
+        enter = partial(
             tournament_store.enter_tournament, key=key, account=client.require_account(), network=client.network
         )
-        tournament = await self.server.store.write(entry)
+        tournament = await self.server.store.write(enter)
         self.wake()
         return tournament.to_json()
 
     async def withdraw(self, client: ClientConnection, key: int | str) -> Message:
         """Withdraw from a tournament that has not started."""
         tournament = await self.server.store.write(
-            partial(tournament_store.leave_tournament, key=key, account=client.require_account())
+            partial(tournament_store.withdraw_from_tournament, key=key, account=client.require_account())
         )
         self.wake()
         return tournament.to_json()
 
     async def show(self, key: int | str) -> Message:
         """A tournament with its standings and pairings."""
-        tournament: ClubTournament = await self.server.store.fetch(partial(tournament_store.find_tournament, key=key))
+        tournament: ClubTournament = await self.server.store.read(partial(tournament_store.find_tournament, key=key))
         return tournament.details_json()
 
     async def list(self, client: ClientConnection) -> Message:
         """The latest tournaments, the numbers of those that the account has entered, and the club's time."""
-        loaded: list[ClubTournament] = await self.server.store.fetch(
-            partial(tournament_store.load_tournaments, last=MAX_LISTED)
+        loaded: list[ClubTournament] = await self.server.store.read(
+            partial(tournament_store.load_tournaments, last=MAX_LISTED_TOURNAMENTS)
         )
         entered = [tournament.number for tournament in loaded if client.account in tournament.entrants]
         return {
@@ -75,7 +75,7 @@ class TournamentOrganiser:
         """Send a new connection its tournaments, and check those that may be waiting for its account."""
         for tournament in self.tournaments.values():
             if client.account and client.account in tournament.entrants:
-                client.send(tournament.event_for(client.account.number))
+                client.send(tournament.event_for(client.account.id))
                 self.wake()
 
     # ---- progress ----------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class TournamentOrganiser:
             self._wakeup.clear()
 
     async def _check_all(self) -> None:
-        for tournament in await self.server.store.fetch(
+        for tournament in await self.server.store.read(
             partial(tournament_store.load_unfinished, known=list(self.tournaments))
         ):
             try:
@@ -114,7 +114,7 @@ class TournamentOrganiser:
             self._notify_entrants(tournament)
             before = tournament
             if await self._advance_once(tournament):
-                tournament = await self.server.store.fetch(
+                tournament = await self.server.store.read(
                     partial(tournament_store.find_tournament, key=tournament.number)
                 )
 
@@ -125,9 +125,10 @@ class TournamentOrganiser:
         elif tournament.state != PLAYING:
             return False
         elif tournament.is_round_over:
-            pairs = await asyncio.to_thread(tournament.pair_next_round, set(self.server.online))
-            following = partial(tournament_store.begin_round, pairs=pairs) if pairs else tournament_store.end_tournament
-            await self.server.store.write(partial(following, tournament=tournament))
+            pairings = await asyncio.to_thread(tournament.pair_next_round, set(self.server.online))
+            begin_round = partial(tournament_store.begin_round, pairings=pairings)
+            step = begin_round if pairings else tournament_store.end_tournament
+            await self.server.store.write(partial(step, tournament=tournament))
         else:
             return await self._play_round(tournament)
         return True
@@ -135,29 +136,29 @@ class TournamentOrganiser:
     async def _play_round(self, tournament: ClubTournament) -> bool:
         """Start games whose players are online, record forfeits and results; return whether anything was due."""
         server = self.server
-        since = self._round_called.setdefault((tournament.number, tournament.round), server.now())
+        since = self._round_started.setdefault((tournament.number, tournament.round), server.now())
         late, online = server.now() >= since + tournament.grace, set(server.online)
-        waiting = [fixture for fixture in tournament.current_fixtures if not fixture.decided and fixture.game is None]
-        ready = [fixture for fixture in waiting if online.issuperset(fixture.players)]
-        for fixture in ready:
-            await self._start_game(tournament, fixture)
-        missed = [fixture for fixture in waiting if late and fixture not in ready]
-        for fixture in missed:
+        waiting = [pairing for pairing in tournament.current_pairings if not pairing.decided and pairing.game is None]
+        ready = [pairing for pairing in waiting if online.issuperset(pairing.players)]
+        for pairing in ready:
+            await self._start_game(tournament, pairing)
+        missed = [pairing for pairing in waiting if late and pairing not in ready]
+        for pairing in missed:
             await server.store.write(
-                partial(tournament_store.record_forfeit, tournament=tournament, fixture=fixture, online=online)
+                partial(tournament_store.record_forfeit, tournament=tournament, pairing=pairing, online=online)
             )
         played = [
-            fixture.game for fixture in tournament.current_fixtures if fixture.game is not None and not fixture.decided
+            pairing.game for pairing in tournament.current_pairings if pairing.game is not None and not pairing.decided
         ]
         ended = [game for game in played if game not in server.live_games]
         if ended:
             await server.store.write(partial(tournament_store.record_results, tournament=tournament))
         return bool(ready or missed or ended)
 
-    async def _start_game(self, tournament: ClubTournament, fixture: Fixture) -> None:
+    async def _start_game(self, tournament: ClubTournament, pairing: TournamentPairing) -> None:
         """Start a game; it is stored together with its pairing, or not at all."""
-        first, second = (tournament.entrants_by_number[player] for player in fixture.players)
-        bind = partial(tournament_store.assign_game, tournament=tournament, fixture=fixture)
+        first, second = (tournament.entrants_by_id[player] for player in pairing.players)
+        bind = partial(tournament_store.assign_game, tournament=tournament, pairing=pairing)
         await self.server.start_game((first, second), tournament.terms, bind)
 
     # ---- notifications -----------------------------------------------------------------------------------------------
@@ -168,12 +169,12 @@ class TournamentOrganiser:
         self.tournaments[tournament.number] = tournament
         for person in tournament.entrants:
             key, news = (
-                (tournament.number, person.number),
-                (tournament.state, tournament.round, tournament.find_fixture(person.number)),
+                (tournament.number, person.id),
+                (tournament.state, tournament.round, tournament.find_pairing(person.id)),
             )
-            if self._last_news.get(key) != news:
-                self._last_news[key] = news
-                self.server.send_to_account(person.number, tournament.event_for(person.number))
+            if self._last_sent.get(key) != news:
+                self._last_sent[key] = news
+                self.server.send_to_account(person.id, tournament.event_for(person.id))
         if tournament.state not in (OPEN, PLAYING):
             self._forget(tournament.number)
 
@@ -187,6 +188,6 @@ class TournamentOrganiser:
 
     def _forget(self, number: int) -> None:
         self.tournaments.pop(number, None)
-        for kept in (self._round_called, self._last_news):
+        for kept in (self._round_started, self._last_sent):
             for key in [key for key in kept if key[0] == number]:
                 del kept[key]

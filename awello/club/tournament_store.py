@@ -11,9 +11,11 @@ from awello.club.accounts import Account, account_of
 from awello.club.fair_play import is_same_person
 from awello.club.game_state import ClubError, GameState
 from awello.club.offers import GameTerms
-from awello.club.pairing import Pair, count_rounds_without_repeats
+from awello.club.pairing import PlayerPair, count_rounds_without_repeats
 from awello.club.rating import pool_of
-from awello.club.schema import accounts, entries, games, pairings, tournaments
+from awello.club.schema import accounts, games, tournaments
+from awello.club.schema import entrants as entrant_table
+from awello.club.schema import pairings as pairing_table
 from awello.club.stored_games import game_state_of, load_rating
 from awello.club.tournament import (
     CANCELLED,
@@ -24,13 +26,13 @@ from awello.club.tournament import (
     SWISS,
     SYSTEMS,
     ClubTournament,
-    Fixture,
+    TournamentPairing,
 )
 from awello.limits import Clock
 from awello.rules.game import Game
 
 MAX_ROUNDS, MAX_ENTRANTS = 30, 128
-MAX_ENTERED = 8  # unfinished tournaments per account
+MAX_TOURNAMENTS_ENTERED = 8  # unfinished ones, per account
 MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 
@@ -42,26 +44,26 @@ def load_tournaments(connection: Connection, *conditions: Any, last: int | None 
     ).all()
     numbers = [row.id for row in rows]
     entrants: defaultdict[int, list[Account]] = defaultdict(list)
-    joined = select(entries.c.tournament, accounts).join(accounts, accounts.c.id == entries.c.account)
-    entered = joined.where(entries.c.tournament.in_(numbers)).order_by(entries.c.seed, entries.c.entered, accounts.c.id)
-    for row in connection.execute(entered):
+    joined = select(entrant_table.c.tournament, accounts).join(accounts, accounts.c.id == entrant_table.c.account)
+    entered = joined.where(entrant_table.c.tournament.in_(numbers))
+    for row in connection.execute(entered.order_by(entrant_table.c.seed, entrant_table.c.entered, accounts.c.id)):
         entrants[row.tournament].append(account_of(row))
-    fixtures: defaultdict[int, list[Fixture]] = defaultdict(list)
-    paired = select(pairings).where(pairings.c.tournament.in_(numbers))
-    for row in connection.execute(paired.order_by(pairings.c.round, pairings.c.board)):
-        fixtures[row.tournament].append(_fixture(row))
-    return [_tournament(row, entrants[row.id], fixtures[row.id]) for row in reversed(rows)]
+    pairings: defaultdict[int, list[TournamentPairing]] = defaultdict(list)
+    paired = select(pairing_table).where(pairing_table.c.tournament.in_(numbers))
+    for row in connection.execute(paired.order_by(pairing_table.c.round, pairing_table.c.board)):
+        pairings[row.tournament].append(_tournament_pairing(row))
+    return [_tournament(row, entrants[row.id], pairings[row.id]) for row in reversed(rows)]
 
 
-def _fixture(row: Any) -> Fixture:
+def _tournament_pairing(row: Any) -> TournamentPairing:
     decided, points = row.first_points is not None, (row.first_points or 0.0, row.second_points or 0.0)
-    return Fixture(row.first, row.second, points, row.forfeit, row.round, row.board, row.game, decided)
+    return TournamentPairing(row.first, row.second, points, row.forfeit, row.round, row.board, row.game, decided)
 
 
-def _tournament(row: Any, entrants: Sequence[Account], fixtures: Sequence[Fixture]) -> ClubTournament:
+def _tournament(row: Any, entrants: Sequence[Account], pairings: Sequence[TournamentPairing]) -> ClubTournament:
     terms = GameTerms(Game(row.game), Clock(row.base, row.increment), row.rated, tournament=row.id)
     state = row.rounds, row.starts, row.grace, row.state, row.round
-    return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(entrants), tuple(fixtures))
+    return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(entrants), tuple(pairings))
 
 
 def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list[ClubTournament]:
@@ -69,7 +71,7 @@ def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
-def _unknown_tournament(key: int | str) -> ClubError:
+def _unknown_tournament_error(key: int | str) -> ClubError:
     message = f"there is no tournament {key}: choose one from the list of tournaments"
     return ClubError("unknown_tournament", message, tournament=key)
 
@@ -79,11 +81,11 @@ def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
     if (
         isinstance(key, str) and not key.isprintable()
     ):  # PostgreSQL refuses NUL, which the store would count as a failure of the database
-        raise _unknown_tournament(repr(key))
+        raise _unknown_tournament_error(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
     if not found:
-        raise _unknown_tournament(key)
+        raise _unknown_tournament_error(key)
     return found[0]
 
 
@@ -109,7 +111,7 @@ def create_tournament(
         minutes = round(MAX_GRACE_SECONDS / 60)
         message = f"the grace period of a round is at most {minutes} minutes: choose a shorter one"
         raise ClubError("invalid_grace", message, minutes=minutes)
-    terms.check()
+    terms.validate()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
         message = f"there is already a tournament named {name}: choose another name"
         raise ClubError("tournament_name_taken", message, name=name)
@@ -125,20 +127,20 @@ def enter_tournament(
 ) -> ClubTournament:
     """Enter a tournament; entering again has no effect.  `network` is None on the server's own machine."""
     tournament = find_tournament(connection, key)
-    if account.number in tournament.entrants_by_number:
+    if account.id in tournament.entrants_by_id:
         return tournament
     _require_open(tournament)
     _check_person(connection, tournament, account, network)
     if len(tournament.entrants) >= MAX_ENTRANTS:
         message = f"tournament {tournament.name} already has {MAX_ENTRANTS} players: it is full"
         raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
-    mine = select(entries.c.tournament).join(tournaments, tournaments.c.id == entries.c.tournament)
-    unfinished = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
-    if len(connection.execute(unfinished).all()) >= MAX_ENTERED:
-        message = f"{account.name} has already entered {MAX_ENTERED} tournaments: withdraw from one"
-        raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_ENTERED)
-    values = {"tournament": tournament.number, "account": account.number, "entered": time.time(), "network": network}
-    connection.execute(insert(entries).values(**values))
+    mine = select(entrant_table.c.tournament).join(tournaments, tournaments.c.id == entrant_table.c.tournament)
+    unfinished = mine.where(entrant_table.c.account == account.id, tournaments.c.state.in_((OPEN, PLAYING)))
+    if len(connection.execute(unfinished).all()) >= MAX_TOURNAMENTS_ENTERED:
+        message = f"{account.name} has already entered {MAX_TOURNAMENTS_ENTERED} tournaments: withdraw from one"
+        raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_TOURNAMENTS_ENTERED)
+    values = {"tournament": tournament.number, "account": account.id, "entered": time.time(), "network": network}
+    connection.execute(insert(entrant_table).values(**values))
     return find_tournament(connection, tournament.number)
 
 
@@ -153,18 +155,18 @@ def _check_person(connection: Connection, tournament: ClubTournament, account: A
             raise ClubError(
                 "same_person_entered", message, entered=person.name, tournament=tournament.name, name=account.name
             )
-    taken = entries.c.tournament == tournament.number, entries.c.network == network
-    if network is not None and connection.execute(select(entries.c.account).where(*taken)).first():
+    taken = entrant_table.c.tournament == tournament.number, entrant_table.c.network == network
+    if network is not None and connection.execute(select(entrant_table.c.account).where(*taken)).first():
         message = f"an account on your network has already entered {tournament.name}: one entry per person"
         raise ClubError("same_network_entered", message, tournament=tournament.name)
 
 
-def leave_tournament(connection: Connection, key: int | str, account: Account) -> ClubTournament:
+def withdraw_from_tournament(connection: Connection, key: int | str, account: Account) -> ClubTournament:
     """Withdraw from a tournament that has not started."""
     tournament = find_tournament(connection, key)
     _require_open(tournament)
-    mine = entries.c.tournament == tournament.number, entries.c.account == account.number
-    connection.execute(delete(entries).where(*mine))
+    mine = entrant_table.c.tournament == tournament.number, entrant_table.c.account == account.id
+    connection.execute(delete(entrant_table).where(*mine))
     return find_tournament(connection, tournament.number)
 
 
@@ -186,16 +188,17 @@ def begin_tournament(connection: Connection, number: int) -> None:
     if tournament.state != OPEN:
         return
     closed = select(accounts.c.id).where(accounts.c.closed)
-    connection.execute(delete(entries).where(entries.c.tournament == number, entries.c.account.in_(closed)))
-    connection.execute(update(entries).where(entries.c.tournament == number).values(network=None))  # no longer needed
+    entered = entrant_table.c.tournament == number
+    connection.execute(delete(entrant_table).where(entered, entrant_table.c.account.in_(closed)))
+    connection.execute(update(entrant_table).where(entered).values(network=None))  # no longer needed
     entrants, pool = (
         find_tournament(connection, number).entrants,
         pool_of(tournament.terms.game, tournament.terms.control),
     )
-    order = sorted(entrants, key=lambda person: -load_rating(connection, person.number, pool).mean)
+    order = sorted(entrants, key=lambda person: -load_rating(connection, person.id, pool).mean)
     for seed, person in enumerate(order, 1):
-        mine = entries.c.tournament == number, entries.c.account == person.number
-        connection.execute(update(entries).where(*mine).values(seed=seed))
+        mine = entered, entrant_table.c.account == person.id
+        connection.execute(update(entrant_table).where(*mine).values(seed=seed))
     max_rounds = count_rounds_without_repeats(len(order))
     rounds = (
         min(tournament.rounds, max_rounds)
@@ -205,14 +208,14 @@ def begin_tournament(connection: Connection, number: int) -> None:
     _set(connection, tournament, state=PLAYING if len(order) > 1 else CANCELLED, rounds=rounds)
 
 
-def begin_round(connection: Connection, tournament: ClubTournament, pairs: Sequence[Pair]) -> None:
+def begin_round(connection: Connection, tournament: ClubTournament, pairings: Sequence[PlayerPair]) -> None:
     """Store the pairings of the next round; a bye is decided immediately."""
     if not _set(connection, tournament, round=tournament.round + 1):
         return
-    for board, (first, second) in enumerate(pairs, 1):
+    for board, (first, second) in enumerate(pairings, 1):
         bye = {"first_points": 1.0, "second_points": 0.0} if second is None else {}
         values = {"tournament": tournament.number, "round": tournament.round + 1, "board": board, "forfeit": False}
-        connection.execute(insert(pairings).values(**values, first=first, second=second, **bye))
+        connection.execute(insert(pairing_table).values(**values, first=first, second=second, **bye))
 
 
 def end_tournament(connection: Connection, tournament: ClubTournament, state: str = ENDED) -> bool:
@@ -220,37 +223,46 @@ def end_tournament(connection: Connection, tournament: ClubTournament, state: st
     return _set(connection, tournament, state=state)
 
 
-def assign_game(connection: Connection, state: GameState, tournament: ClubTournament, fixture: Fixture) -> None:
-    """Store the game of a fixture; raises `ClubError` if the fixture has one or is decided, which undoes the game."""
-    bound = connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(game=state.number))
+def assign_game(
+    connection: Connection, state: GameState, tournament: ClubTournament, pairing: TournamentPairing
+) -> None:
+    """Store the game of a pairing; raises `ClubError` if the pairing has one or is decided, which undoes the game."""
+    bound = connection.execute(update(pairing_table).where(*_undecided(tournament, pairing)).values(game=state.number))
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
-        message = f"board {fixture.board} of round {fixture.round} has already been decided"
-        raise ClubError("pairing_closed", message, board=fixture.board, round=fixture.round)
+        message = f"board {pairing.board} of round {pairing.round} has already been decided"
+        raise ClubError("pairing_closed", message, board=pairing.board, round=pairing.round)
 
 
 def record_forfeit(
-    connection: Connection, tournament: ClubTournament, fixture: Fixture, online: Collection[int]
+    connection: Connection, tournament: ClubTournament, pairing: TournamentPairing, online: Collection[int]
 ) -> None:
-    """Decide a fixture by forfeit: players who are online win."""
-    points = {"first_points": float(fixture.first in online), "second_points": float(fixture.second in online)}
-    connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(**points, forfeit=True))
+    """Decide a pairing by forfeit: players who are online win."""
+    points = {"first_points": float(pairing.first in online), "second_points": float(pairing.second in online)}
+    connection.execute(update(pairing_table).where(*_undecided(tournament, pairing)).values(**points, forfeit=True))
 
 
 def record_results(connection: Connection, tournament: ClubTournament) -> None:
     """Store the results of games that have ended."""
-    played = select(games).join(pairings, pairings.c.game == games.c.id)
-    ended = played.where(pairings.c.tournament == tournament.number, pairings.c.first_points.is_(None), games.c.over)
+    played = select(games).join(pairing_table, pairing_table.c.game == games.c.id)
+    ended = played.where(
+        pairing_table.c.tournament == tournament.number, pairing_table.c.first_points.is_(None), games.c.over
+    )
     for row in connection.execute(ended).all():
         winner = game_state_of(row).winner
         first = 0.5 if winner is None else 1.0 - winner
         points = {"first_points": first, "second_points": 1.0 - first}
-        connection.execute(update(pairings).where(pairings.c.game == row.id).values(**points))
+        connection.execute(update(pairing_table).where(pairing_table.c.game == row.id).values(**points))
 
 
-def _is_open(tournament: ClubTournament, fixture: Fixture) -> tuple[Any, ...]:
-    """The conditions for a fixture without game and result."""
-    same = pairings.c.tournament == tournament.number, pairings.c.round == fixture.round
-    return *same, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
+def _undecided(tournament: ClubTournament, pairing: TournamentPairing) -> tuple[Any, ...]:
+    """The conditions for a pairing without game and result."""
+    return (
+        pairing_table.c.tournament == tournament.number,
+        pairing_table.c.round == pairing.round,
+        pairing_table.c.board == pairing.board,
+        pairing_table.c.game.is_(None),
+        pairing_table.c.first_points.is_(None),
+    )
 
 
 def _set(connection: Connection, tournament: ClubTournament, **values: Any) -> bool:

@@ -79,15 +79,15 @@ class ExperimentGame:
 
 
 def run_experiment(
-    plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, on_progress: Callable[[int], None] = lambda done: None
+    plan: RunPlan[Any], out: Path, jobs: Jobs = 1, on_progress: Callable[[int], None] = lambda done: None
 ) -> list[Any]:
-    """Run the jobs whose results are not in the folder yet, and return all results.
+    """Run the jobs whose results are not in the folder `out` yet, and return all results.
 
     `on_progress` receives the number of finished jobs.
     """
     if isinstance(plan, ExperimentPlan):
         check_experiment(plan)
-    with Runner(plan, jobs, folder) as runner:
+    with Runner(plan, jobs, out) as runner:
         on_progress(len(runner.results))
         if not runner.run(lambda: on_progress(len(runner.results))):
             raise KeyboardInterrupt

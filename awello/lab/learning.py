@@ -120,9 +120,9 @@ def snapshot_spec(file: Path) -> str:
 class PairingResult:
     """The result of a pairing, from the first player's view."""
 
-    won: int
-    drawn: int
-    lost: int
+    wins: int
+    draws: int
+    losses: int
     points: float
     """Share of the points; a draw is half a point."""
     half_interval: float
@@ -135,7 +135,7 @@ class PairingResult:
     @property
     def games(self) -> int:
         """Number of games."""
-        return self.won + self.drawn + self.lost
+        return self.wins + self.draws + self.losses
 
 
 def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], PairingResult]:
@@ -146,9 +146,9 @@ def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) ->
         points = [(lead > 0) + (lead == 0) / 2 for lead in leads]
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
         _, error = mean_score([sums.count(half / 2) for half in range(5)])
-        won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
+        wins, draws, losses = (points.count(result) for result in (1, 0.5, 0))
         times = mean_ms(played, 0), mean_ms(played, 1)
-        results[pair] = PairingResult(won, drawn, lost, fmean(points), Z_95 * error, fmean(leads), times)
+        results[pair] = PairingResult(wins, draws, losses, fmean(points), Z_95 * error, fmean(leads), times)
     return results
 
 
@@ -331,12 +331,21 @@ def _write_games(report: Report, plan: ExperimentPlan, results: Mapping[tuple[st
         each = results[first, second]
         shares = 100 * each.points, 100 * each.half_interval
         rows.append(
-            [f"`{first}`", f"`{second}`", each.won, each.drawn, each.lost, *shares, each.mean_lead, *each.milliseconds]
+            [
+                f"`{first}`",
+                f"`{second}`",
+                each.wins,
+                each.draws,
+                each.losses,
+                *shares,
+                each.mean_lead,
+                *each.milliseconds,
+            ]
         )
     report.add_text(
         "## All games",
         "With the mean time per move. Players with a time limit are stronger on a faster machine.",
     )
-    header = ["player", "against", "won", "drawn", "lost", "points, %", "±"]
+    header = ["player", "against", "wins", "draws", "losses", "points, %", "±"]
     header += ["lead, discs", "its move, ms", "theirs, ms"]
     report.add_table("games", "Results", header, rows)

@@ -146,7 +146,7 @@ def autoplay(
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
     """Read the autoplay games in a folder, from which its memory has learnt."""
-    with Runner(plan, folder=folder) as runner:
+    with Runner(plan, out=folder) as runner:
         if missing := plan.games - len(runner.results):
             problem = f"{missing} of the {plan.games} games that the memory in {folder} has learnt from are missing"
             raise ConfigError(f"{problem}: restore its games.jsonl, or start in a new folder")

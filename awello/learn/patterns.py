@@ -140,7 +140,7 @@ class PatternTraining:
         if cached.exists():
             with np.load(cached) as content:
                 if str(content["plan"]) != config:
-                    raise _mismatch(folder)
+                    raise _mismatch_error(folder)
                 return PatternExamples(*(content[name] for name in CACHE_ARRAYS))
         rng = np.random.default_rng([self.config.seed, empties])
         own, opp, game = sample_positions(self.positions, empties, self.config.positions, rng)
@@ -203,14 +203,14 @@ def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[St
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)
     if patterns.metadata.get("plan") != asdict(config):
-        raise _mismatch(file)
+        raise _mismatch_error(file)
     steps = [
         {FORMER_NAMES.get(name, name): value for name, value in step.items()} for step in patterns.metadata["steps"]
     ]
     return patterns.weights, [StageResult(**step) for step in steps]
 
 
-def _mismatch(path: Path) -> ConfigError:
+def _mismatch_error(path: Path) -> ConfigError:
     return ConfigError(
         f"{str(path)!r} belongs to a training with other games or settings: choose another --out, or remove it"
     )

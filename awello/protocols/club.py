@@ -28,7 +28,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # first and longest delay before reconnecting
+MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # first and longest delay before reconnecting
 SEEK_RETRY_SECONDS = 5.0  # before repeating a refused seek
 RESEND_SECONDS = 0.5  # before repeating another refused message
 CLAIM_MARGIN_SECONDS = 0.2  # added so that a claim for a win is not too early
@@ -89,12 +89,12 @@ class ClubBot:
 
     async def run(self) -> None:
         """Play until cancelled, reconnecting when the connection is lost."""
-        pause = RECONNECT_SECONDS
+        pause = MIN_RECONNECT_SECONDS
         while True:
             try:
                 headers = {"authorization": f"Bearer {self.token}"}
                 async with connect(self.url, additional_headers=headers) as socket:
-                    pause = RECONNECT_SECONDS
+                    pause = MIN_RECONNECT_SECONDS
                     await self._listen(socket)
             except ConnectionClosed as closed:
                 if closed.rcvd and closed.rcvd.code == POLICY_VIOLATION:
@@ -118,7 +118,7 @@ class ClubBot:
                     self.name = message["name"]
                     self.log(f"{self.spec} is online as {self.name}")
                     if self.policy.tournament is not None:
-                        await self._request("join", tournament=self.policy.tournament)
+                        await self._request("enter", tournament=self.policy.tournament)
                     self._schedule(self._seek)
                 case "challenge":
                     self._schedule(self._answer_challenge, message)
@@ -277,8 +277,8 @@ class ClubBot:
         """Schedule a claim when the opponent disconnects; cancel it when they reconnect."""
         if claim := self.claim_tasks.pop(event["game"], None):
             claim.cancel()
-        if event["claim_in"] is not None:
-            delay = event["claim_in"] + CLAIM_MARGIN_SECONDS
+        if event["claim_in_seconds"] is not None:
+            delay = event["claim_in_seconds"] + CLAIM_MARGIN_SECONDS
             self.claim_tasks[event["game"]] = self._schedule(self._request, "claim", delay=delay, game=event["game"])
 
 

@@ -27,7 +27,7 @@ from awello.limits import Limit
 from awello.rules.game import Game
 
 MAX_LINE_BYTES = 1 << 16
-EXIT_SEARCH_SECONDS = 1.0  # time limit per search after the end of the input
+MAX_EXIT_SEARCH_SECONDS = 1.0  # time limit per search after the end of the input
 POLL_SECONDS = 0.1  # between two checks of that limit
 ENGINE_NAME = "Awello"
 MAX_NUMBER = (1 << 31) - 1  # larger numbers in a line are clipped
@@ -118,7 +118,7 @@ class EngineServer(ABC):
     @property
     def must_stop(self) -> bool:
         """Whether the current search must end."""
-        return self.stop_requested or (self._input_ended and time.monotonic() - self._started > EXIT_SEARCH_SECONDS)
+        return self.stop_requested or (self._input_ended and time.monotonic() - self._started > MAX_EXIT_SEARCH_SECONDS)
 
     def wait_for_stop(self) -> None:
         """Wait for a stop line or the end of the input."""

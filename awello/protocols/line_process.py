@@ -73,7 +73,7 @@ class LineProcess:
                 self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()
         except OSError:
-            raise self._describe_end() from None
+            raise self._end_forfeit() from None
 
     def read(self, end: float) -> str | None:
         """Return the next line, None if none arrives by the time `end`; raise `Forfeit` if the process has ended."""
@@ -82,7 +82,7 @@ class LineProcess:
         except (Empty, ValueError):  # ValueError: the time has passed, and the timeout is negative
             return None
         if line is None:
-            raise self._describe_end()
+            raise self._end_forfeit()
         return line.strip()
 
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
@@ -101,7 +101,7 @@ class LineProcess:
         """Skip lines until one matches, and return it."""
         return deque(self.lines(matches), 1)[0]
 
-    def _describe_end(self) -> Forfeit:
+    def _end_forfeit(self) -> Forfeit:
         """Describe how the process ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_SECONDS)

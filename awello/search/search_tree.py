@@ -183,7 +183,7 @@ class SearchNode:
         for child in self.children:
             yield from child.walk()
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the node and all nodes below it as JSON data.
 
         Exact values are in discs or seeds, and an infinite end of a window is null.
@@ -199,7 +199,7 @@ class SearchNode:
             "cut": self.cut,
             "cut_value": self.cut_value,
             "principal": self.principal,
-            "children": [child.as_json() for child in self.children],
+            "children": [child.to_json() for child in self.children],
         }
 
 
@@ -282,7 +282,7 @@ class SearchTree:
             value = node.source.peek_value() if node.cut else None
             node.cut_value = None if value is None else self.to_view(node, value)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the tree as JSON data."""
         return {
             "search": self.label,
@@ -291,7 +291,7 @@ class SearchTree:
             "leaves": self.leaves,
             "cut": self.cut,
             "pv": self.pv,
-            "tree": self.root.as_json(),
+            "tree": self.root.to_json(),
         }
 
 

@@ -5,9 +5,9 @@ from typing import Any
 from sqlalchemy import Column, ForeignKey, Integer
 
 
-def primary_keys(kind: Any, *names: str) -> list[Column[Any]]:
+def primary_keys(column_type: Any, *names: str) -> list[Column[Any]]:
     """Columns of a type in the primary key."""
-    return [Column(name, kind, primary_key=True) for name in names]
+    return [Column(name, column_type, primary_key=True) for name in names]
 
 
 def id_column(**options: Any) -> Column[Any]:
@@ -15,14 +15,14 @@ def id_column(**options: Any) -> Column[Any]:
     return Column("id", Integer, primary_key=True, **options)
 
 
-def optional_columns(kind: Any, *names: str) -> list[Column[Any]]:
+def optional_columns(column_type: Any, *names: str) -> list[Column[Any]]:
     """Columns of a type that can be null."""
-    return [Column(name, kind) for name in names]
+    return [Column(name, column_type) for name in names]
 
 
-def required_columns(kind: Any, *names: str, **options: Any) -> list[Column[Any]]:
+def required_columns(column_type: Any, *names: str, **options: Any) -> list[Column[Any]]:
     """Columns of a type that cannot be null."""
-    return [Column(name, kind, nullable=False, **options) for name in names]
+    return [Column(name, column_type, nullable=False, **options) for name in names]
 
 
 def reference_columns(table: str, *names: str, **options: Any) -> list[Column[Any]]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from awello.web.messages import GameName, Message
+from awello.web.messages import GameName, RequestModel
 
 MAX_LABEL_CHARS = 60
 PRINTABLE = r"^[^\x00-\x1f\x7f]+$"  # PostgreSQL cannot store NUL, and terminals interpret other control characters
@@ -12,27 +12,27 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=40, pattern=PRI
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
 
-class LoginRequest(Message):
+class LoginRequest(RequestModel):
     """A name and a password."""
 
     name: Name
     password: Secret
 
 
-class PasswordChange(Message):
+class PasswordRequest(RequestModel):
     """The current and the new password."""
 
     old: Secret
     new: Secret
 
 
-class BotRegistration(Message):
-    """The name of a bot to register."""
+class BotRequest(RequestModel):
+    """The name of a bot to create."""
 
     name: Name
 
 
-class TokenRequest(Message):
+class TokenRequest(RequestModel):
     """The label of a token to create."""
 
     label: Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL_CHARS, pattern=PRINTABLE)]

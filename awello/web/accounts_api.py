@@ -10,10 +10,10 @@ from awello.club import accounts, profile
 from awello.club.stored_games import load_leaderboard
 from awello.formats.registry import find_format
 from awello.web.account_messages import (
-    BotRegistration,
+    BotRequest,
     LeaderboardRowJson,
     LoginRequest,
-    PasswordChange,
+    PasswordRequest,
     ProfileJson,
     SessionJson,
     TokenJson,
@@ -48,7 +48,7 @@ async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> 
 
     def write(connection: Any) -> tuple[Any, str]:
         account = accounts.create_account(connection, login.name, hashed)
-        return account, _create_session(connection, account, origin, "account opened")
+        return account, _create_session(connection, account, origin, "account created")
 
     account, secret = await club.write(write)
     return _session_response(request, origin, account.name, secret)
@@ -71,21 +71,19 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
 
     def write(connection: Any) -> str:
         if accounts.load_password(connection, login.name)[1] != hashed:
-            raise ApiError(401, "password_changed", str(accounts.password_changed()))
+            raise ApiError(401, "password_changed", str(accounts.password_changed_error()))
         return _create_session(connection, account, origin, "logged in")
 
     return _session_response(request, origin, account.name, await club.write(write))
 
 
 @router.put("/password", summary="Change the password", response_model=SessionJson)
-async def change_password(passwords: PasswordChange, club: RequiredClub, request: Request) -> Any:
+async def change_password(passwords: PasswordRequest, club: RequiredClub, request: Request) -> Any:
     """Change the password; all other sessions of the account end."""
     user, origin = await _require_user(club, request), read_origin(request)
     _, hashed = await _load_login(club, user.name, origin)
     if not await club.run_hash(accounts.verify_password, hashed, passwords.old):
-        await club.write(
-            lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.number)
-        )
+        await club.write(lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.id))
         raise ApiError(403, "wrong_password", "the current password is wrong")
     new = await club.run_hash(accounts.hash_password, passwords.new)
 
@@ -101,8 +99,8 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
-        number = account.number if account else 0  # an unknown name takes the same time
-        return account, hashed, accounts.recognise_origin(connection, number, origin.device, origin.network)
+        number = account.id if account else 0  # an unknown name takes the same time
+        return account, hashed, accounts.find_known_origin(connection, number, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
     _check_limit(club.login_limits.admit(name, origin, known))
@@ -111,7 +109,7 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
 
 def _create_session(connection: Any, account: Any, origin: Origin, event: str) -> str:
     """Create a session, record the device and return the secret of the session."""
-    accounts.log_event(connection, event, origin.address, account.number)
+    accounts.log_event(connection, event, origin.address, account.id)
     accounts.save_device(connection, account, origin.device, origin.network)
     return accounts.create_session(connection, account)
 
@@ -137,7 +135,7 @@ def _session_response(request: Request, origin: Origin, name: str, secret: str) 
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
-        (DEVICE_COOKIE, origin.device, accounts.DEVICE_SECONDS),
+        (DEVICE_COOKIE, origin.device, accounts.KNOWN_DEVICE_SECONDS),
     ]
     for key, value, lasts in cookies:
         answer.set_cookie(
@@ -160,15 +158,15 @@ def _check_session(connection: Any, request: Request, user: Any) -> None:
 
 
 # ---- bots ------------------------------------------------------------------------------------------------------------
-@router.post("/bots", summary="Register a bot", response_model=SessionJson)
-async def register_bot(bot: BotRegistration, club: RequiredClub, request: Request) -> Any:
+@router.post("/bots", summary="Create a bot", response_model=SessionJson)
+async def create_bot(bot: BotRequest, club: RequiredClub, request: Request) -> Any:
     """Create an account for a bot of the user."""
     owner = await _require_user(club, request)
 
     def write(connection: Any) -> Any:
         _check_session(connection, request, owner)
-        accounts.log_event(connection, f"bot {bot.name} registered", address_of(request), owner.number)
-        return accounts.create_account(connection, bot.name, None, owner.number)
+        accounts.log_event(connection, f"bot {bot.name} created", address_of(request), owner.id)
+        return accounts.create_account(connection, bot.name, None, owner.id)
 
     return await club.write(write)
 
@@ -182,7 +180,7 @@ async def list_bots(club: RequiredClub, request: Request) -> Any:
 async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, Any]:
     """The logged-in user, and the user's bot with this name."""
     owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
-    if found is None or found.owner != owner.number:
+    if found is None or found.owner != owner.id:
         raise ApiError(404, "unknown_bot", f"you have no bot named {name}: check the name", name=name)
     return owner, found
 
@@ -245,7 +243,7 @@ async def show_player(
 ) -> Any:
     """Show the ratings, the number of games and the recent games of a player."""
     found = await club.read(partial(profile.load_profile, name=name, limit=limit, before=before))
-    return found | {"online": found["number"] in club.server.online}
+    return found | {"online": found["id"] in club.server.online}
 
 
 @router.get(

@@ -11,10 +11,9 @@ from awello import __version__
 from awello.drawing import draw_svg
 from awello.players.player import load_registry
 from awello.rules.game import Game
-from awello.schemas import AnalysisJson, ChoiceJson, GameJson, PositionsJson, RecognisedJson, ReviewJson, RulesJson
+from awello.schemas import AnalysisJson, ChoiceJson, DetectedGameJson, GameJson, PositionsJson, ReviewJson, RulesJson
 from awello.web.client_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
-from awello.web.jobs import call_in_worker, respond_with_json, run_task
 from awello.web.messages import (
     AnalyseRequest,
     ChooseRequest,
@@ -23,7 +22,8 @@ from awello.web.messages import (
     ReviewRequest,
     TextRequest,
 )
-from awello.web.page_tasks import dump_positions, recognise_text
+from awello.web.page_tasks import detect_text, dump_positions
+from awello.web.request_tasks import call_in_worker, respond_with_json, run_task
 
 ABOUT = """
 The API is stateless: each request contains the start position and the moves of a game.  Moves are written in the usual
@@ -61,19 +61,19 @@ Json = dict[str, Any]
 
 
 @router.get("/health", summary="Health check")
-async def health(request: Request) -> Json:
+async def show_health(request: Request) -> Json:
     """Return the version of the server, and whether it has a club."""
     return {"ok": True, "version": __version__, "club": request.app.state.club_service.database is not None}
 
 
 @router.get("/rules", summary="List the games")
-async def rules() -> list[RulesJson]:
+async def list_rules() -> list[RulesJson]:
     """List the sizes of Othello and the variants of Awalé, with their rules."""
     return [RulesJson.of(game) for game in Game]
 
 
 @router.get("/players", summary="List the players")
-async def players() -> list[Json]:
+async def list_players() -> list[Json]:
     """List the registered players, with the settings that a spec can contain."""
     return [
         {
@@ -91,7 +91,7 @@ async def players() -> list[Json]:
 
 
 @router.post("/positions", summary="Describe the positions of a game", response_model=PositionsJson)
-async def positions(request: PositionsRequest, client: Request) -> Response:
+async def describe_positions(request: PositionsRequest, client: Request) -> Response:
     """Describe each position from ply `since` on: the effect of each legal move, and the opening if it has a name."""
     return await respond_with_json(client, dump_positions, request.to_record(), request.since)
 
@@ -121,14 +121,14 @@ async def _search(task: EngineTask, client: Request) -> list[Answer]:
     return await run_task(task, client.app.state.engines, client)
 
 
-@router.post("/read", summary="Recognise a game or position in a text", response_model=RecognisedJson)
-async def read(request: TextRequest, client: Request) -> Response:
+@router.post("/detect", summary="Detect a game or position in a text", response_model=DetectedGameJson)
+async def detect(request: TextRequest, client: Request) -> Response:
     """Find a game or position in a text: a transcript, an OBF board, or an Awalé diagram or moves.
 
     Other text around it is ignored.  If there are several games, the first is returned, with their number in `games`.
     """
     game = None if request.game is None else Game[request.game.upper()]
-    return await respond_with_json(client, recognise_text, request.text, game)
+    return await respond_with_json(client, detect_text, request.text, game)
 
 
 @router.post(
@@ -137,7 +137,7 @@ async def read(request: TextRequest, client: Request) -> Response:
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
 )
-async def picture(request: MovesRequest, client: Request) -> Response:
+async def draw_picture(request: MovesRequest, client: Request) -> Response:
     """Draw the last position as an SVG image."""
     final = request.to_record().final
     svg = await call_in_worker(client, draw_svg, final.game, final.first, final.second, final.side, ())

@@ -17,8 +17,9 @@ from awello.errors import AwelloError
 from awello.kernel_compiler import KernelCompiler
 from awello.web import api, archive_api, contests_api, files_api
 from awello.web.archive_service import ArchiveService
+from awello.web.child_processes import ENGINE_KERNEL_MODULES
 from awello.web.club_service import EXTRA_MISSING, NO_CLUB, ClubService
-from awello.web.cluster_slots import ClusterSlot, ClusterSlots
+from awello.web.cluster_slots import ClusterSlot, ClusterWorkers
 from awello.web.connection import POLICY_VIOLATION
 from awello.web.contests import ContestRunner
 from awello.web.engine_connection import serve_engine
@@ -27,9 +28,8 @@ from awello.web.engine_slots import LocalSlot
 from awello.web.errors import INTERNAL_ERROR, ApiError, describe_error
 from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
-from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, RequestGuard
+from awello.web.request_guard import EVENT_LOOP_RATE, LOCAL_HOSTS, RequestGuard
 
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
@@ -57,10 +57,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        slots = ClusterSlots(cluster) if cluster else None
-        compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNELS)) if kernels else None
+        cluster_workers = ClusterWorkers(cluster) if cluster else None
+        compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNEL_MODULES)) if kernels else None
         app.state.engines = EnginePool(
-            engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
+            engines, new_slot=partial(ClusterSlot, cluster_workers) if cluster_workers else LocalSlot, compiled=compiled
         )
         app.state.contests = ContestRunner(public=public)
         app.state.workers = EnginePool(1, PAGE_TASK_TIMEOUT, partial(LocalSlot, engines=False), compiled)
@@ -68,8 +68,8 @@ def create_app(
         app.state.club_service = ClubService(club, app.state.archive_service)
         try:
             await app.state.club_service.open()
-            if slots:
-                app.state.engines.count = engines or len(await slots.list_workers())
+            if cluster_workers:
+                app.state.engines.count = engines or len(await cluster_workers.list_workers())
             await app.state.engines.start()
             if app.state.engines.count:  # without engine processes, the worker starts when it is needed
                 await app.state.workers.start()
@@ -86,8 +86,8 @@ def create_app(
             app.state.archive_service.close()
             await app.state.engines.close()
             await app.state.workers.close()
-            if slots:
-                await slots.close()
+            if cluster_workers:
+                await cluster_workers.close()
 
     app = FastAPI(
         title="Awello",
@@ -100,33 +100,33 @@ def create_app(
         lifespan=lifespan,
         responses=api.ERROR_RESPONSES,
     )
-    budgets, connections = RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+    network_limits, connections = RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit()
     app.add_middleware(PageFiles)
-    app.add_middleware(RequestGuard, host=host, host_names=host_names, budgets=budgets)
+    app.add_middleware(RequestGuard, host=host, host_names=host_names, network_limits=network_limits)
     app.include_router(api.router)
     app.include_router(files_api.router, responses={404: api.NOT_FOUND})
     app.include_router(archive_api.router, responses={404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
     app.include_router(contests_api.router, responses={404: api.NOT_FOUND, 409: api.CONFLICT})
-    _add_club_routes(app, budgets)
+    _add_club_routes(app, network_limits)
     add_error_handlers(app)
 
     @app.websocket("/api/live")
-    async def channel(socket: WebSocket) -> None:
-        await serve_engine(socket, app.state.engines, budgets, connections, app.state.club_service)
+    async def serve_engine_socket(socket: WebSocket) -> None:
+        await serve_engine(socket, app.state.engines, network_limits, connections, app.state.club_service)
 
     @app.get("/metrics", include_in_schema=False)
-    async def metrics() -> Response:
+    async def show_metrics() -> Response:
         return Response(format_metrics(app.state.club_service), media_type="text/plain; version=0.0.4")
 
     return app
 
 
-def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
+def _add_club_routes(app: FastAPI, network_limits: RateLimits) -> None:
     """Add the routes of the club; without the `club` extra, all of them answer with the error `no_club`."""
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
-        async def refuse(path: str) -> None:
+        async def refuse_without_club(path: str) -> None:
             raise ApiError(404, "no_club", NO_CLUB)
     else:
         app.include_router(tournaments_api.router, responses={404: api.NOT_FOUND})
@@ -135,11 +135,11 @@ def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
         )
 
     @app.websocket("/api/club/live")
-    async def channel(socket: WebSocket) -> None:
+    async def serve_club_socket(socket: WebSocket) -> None:
         if app.state.club_service.database is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
-            await club_connection.serve_club(socket, app.state.club_service, budgets)
+            await club_connection.serve_club(socket, app.state.club_service, network_limits)
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -148,7 +148,9 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(HTTPException)
-    async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
+    async def handle_refusal(
+        request: Request, error: AwelloError | RequestValidationError | HTTPException
+    ) -> JSONResponse:
         fields = describe_error(error)
         status = 422 if isinstance(error, RequestValidationError) else 400
         if isinstance(error, ClubError):
@@ -156,6 +158,6 @@ def add_error_handlers(app: FastAPI) -> None:
         return JSONResponse(fields, getattr(error, "status_code", status))
 
     @app.exception_handler(Exception)
-    async def broken(request: Request, error: Exception) -> JSONResponse:
+    async def handle_failure(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("awello").error("%s %s", request.method, request.url.path, exc_info=error)
         return JSONResponse(INTERNAL_ERROR, 500)

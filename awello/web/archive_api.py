@@ -16,11 +16,11 @@ from awello.rules.game import Game
 from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
 from awello.web.errors import ApiError
-from awello.web.jobs import call_in_worker
-from awello.web.messages import MAX_GAME_MOVES, Message, MovesRequest
-from awello.web.page_tasks import find_learners, teach_players
+from awello.web.messages import MAX_GAME_MOVES, MovesRequest, RequestModel
+from awello.web.page_tasks import find_learners, train_players
 from awello.web.rate_limits import network_of
 from awello.web.request_guard import address_of
+from awello.web.request_tasks import call_in_worker
 
 PAGE_SITE = "Awello page"
 UNNAMED_PLAYER = "guest"
@@ -86,7 +86,7 @@ class SavedGameJson(BaseModel):
     number: int
 
 
-class GameFilterRequest(Message):
+class GameFilterRequest(RequestModel):
     """Filters for games; a filter that is left out matches every game."""
 
     game: GameName | None = None
@@ -161,7 +161,7 @@ async def save_game(request: SaveGameRequest, service: Service, client: Request)
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
     if learners and not service.public:  # on a public server, anyone could send games to learn from
-        await call_in_worker(client, teach_players, record, learners)
+        await call_in_worker(client, train_players, record, learners)
     return {"number": number}
 
 

@@ -18,10 +18,10 @@ from awello.errors import AwelloError, StorageError
 from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
 
-DOWNLOAD_LIMIT = (5, 1 / 30)  # downloads of files per network: burst, and per second
+DOWNLOAD_RATE = (5, 1 / 30)  # downloads of files per network: burst, and per second
 MAX_CONCURRENT_QUERIES = 4  # further queries wait, without blocking the server
 RETRY_DELAY = 10.0  # seconds before an archive that could not be opened is opened again
-MAX_SAVES_PER_MINUTE = 20  # by one network
+MAX_SAVES_PER_MINUTE = 20  # per network
 MAX_SAVES_PER_DAY = 2000  # by all networks
 
 Result = TypeVar("Result")
@@ -33,29 +33,29 @@ class ArchiveService:
     def __init__(self, location: str | None = "", public: bool = False) -> None:
         self.location = location
         self.public = public  # whether other machines can reach the server
-        self.importing, self.exporting = Lock(), Lock()  # one import and one export at a time
-        self.downloads = RateLimits(*DOWNLOAD_LIMIT)
+        self.import_lock, self.export_lock = Lock(), Lock()  # one import and one export at a time
+        self.download_limits = RateLimits(*DOWNLOAD_RATE)
         self._archive: Archive | None = None
         self._failed_at = -RETRY_DELAY
         self._opening = threading.Lock()
-        self._limiter: CapacityLimiter | None = None
-        self.network_saves = RateLimits(MAX_SAVES_PER_MINUTE, MAX_SAVES_PER_MINUTE / 60)
-        self.total_saves = RateLimit(MAX_SAVES_PER_DAY, MAX_SAVES_PER_DAY / 86400)
+        self._query_limiter: CapacityLimiter | None = None
+        self.save_limits = RateLimits(MAX_SAVES_PER_MINUTE, MAX_SAVES_PER_MINUTE / 60)
+        self.total_save_limit = RateLimit(MAX_SAVES_PER_DAY, MAX_SAVES_PER_DAY / 86400)
 
     async def run(self, query: Callable[[Archive], Result]) -> Result:
         """Run a query in a thread."""
         if self.location is None:
             raise ApiError(404, "no_archive", "this server has no archive: start it without --no-archive")
-        if self._limiter is None:
-            self._limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
-        return await to_thread.run_sync(self._run, query, limiter=self._limiter)
+        if self._query_limiter is None:
+            self._query_limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
+        return await to_thread.run_sync(self._run, query, limiter=self._query_limiter)
 
     def check_save_limits(self, network: str) -> None:
         """Count a game that a network saves; raises `ApiError` above the limits."""
-        if not self.network_saves.take(network):
+        if not self.save_limits.take(network):
             message = f"more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
             raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)
-        if not self.total_saves.take():
+        if not self.total_save_limit.take():
             message = f"this server has saved {MAX_SAVES_PER_DAY} games today: try again tomorrow"
             raise ApiError(429, "daily_save_limit", message, limit=MAX_SAVES_PER_DAY)
 
@@ -69,22 +69,22 @@ class ArchiveService:
         try:
             return query(archive)
         except (StorageError, OSError) as error:
-            raise _unavailable(error) from None
+            raise _unavailable_error(error) from None
 
     def _open(self) -> Archive:
         with self._opening:
             if self._archive is None:
                 if monotonic() < self._failed_at + RETRY_DELAY:
-                    raise _unavailable()
+                    raise _unavailable_error()
                 try:
                     self._archive = Archive(self.location or None)
                 except (AwelloError, OSError) as error:
                     self._failed_at = monotonic()
-                    raise _unavailable(error) from None
+                    raise _unavailable_error(error) from None
             return self._archive
 
 
-def _unavailable(error: Exception | None = None) -> ApiError:
+def _unavailable_error(error: Exception | None = None) -> ApiError:
     """The error for clients; the cause is logged."""
     if error:
         logging.getLogger("awello").error("the archive: %s", error)

@@ -15,64 +15,64 @@ from awello.players.spec import parse_spec
 
 TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that need a terminal or an external engine
 
-Check = Callable[[str, str], AwelloError | None]  # the error for a setting and a value that is not allowed
+SettingCheck = Callable[[str, str], AwelloError | None]  # the error for a setting and a value that is not allowed
 
 
-def _one_of(*values: str) -> Check:
-    def check(setting: str, value: str) -> AwelloError | None:
+def _allow_values(*values: str) -> SettingCheck:
+    def setting_error(setting: str, value: str) -> AwelloError | None:
         if value in values:
             return None
         choices = ", ".join(values)
-        return _setting_error(setting, value, choices, code="setting_not_in_list", choices=choices)
+        return _invalid_setting_error(setting, value, choices, code="setting_not_in_list", choices=choices)
 
-    return check
+    return setting_error
 
 
-def _number(minimum: float, maximum: float) -> Check:
-    def check(setting: str, value: str) -> AwelloError | None:
+def _allow_range(minimum: float, maximum: float) -> SettingCheck:
+    def setting_error(setting: str, value: str) -> AwelloError | None:
         if re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", value) and minimum <= float(value) <= maximum:
             return None
         expected = f"a number from {minimum:g} to {maximum:g}"
-        return _setting_error(setting, value, expected, code="setting_out_of_range", min=minimum, max=maximum)
+        return _invalid_setting_error(setting, value, expected, code="setting_out_of_range", min=minimum, max=maximum)
 
-    return check
+    return setting_error
 
 
-def _check_thresholds(setting: str, value: str) -> AwelloError | None:
+def _thresholds_error(setting: str, value: str) -> AwelloError | None:
     if re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}", value):
         return None
-    return _setting_error(setting, value, "two numbers of discs, such as 30-55", code="setting_not_thresholds")
+    return _invalid_setting_error(setting, value, "two numbers of discs, such as 30-55", code="setting_not_thresholds")
 
 
-def _setting_error(setting: str, value: str, expected: str, code: str, **params: Any) -> AwelloError:
+def _invalid_setting_error(setting: str, value: str, expected: str, code: str, **params: Any) -> AwelloError:
     message = f"'{setting}={value}' is not allowed on this server: choose {expected}"
     return AwelloError(message, code, setting=setting, value=value, **params)
 
 
-BOOLEAN = _one_of("true", "false")
-ALLOWED_SETTINGS: dict[str, Check] = {
+BOOLEAN = _allow_values("true", "false")
+ALLOWED_SETTINGS: dict[str, SettingCheck] = {
     "aspiration": BOOLEAN,
     "book": BOOLEAN,
-    "corners": _number(-MAX_SETTING, MAX_SETTING),
-    "exploration": _number(0, 10),
-    "hints": _one_of("none", "move", "branch", "tables"),
-    "max_loss": _number(0, 1000),
-    "mistake_percent": _number(0, 100),
-    "move_ordering": _one_of("true", "false", "none", "frozen", "live"),
+    "corners": _allow_range(-MAX_SETTING, MAX_SETTING),
+    "exploration": _allow_range(0, 10),
+    "hints": _allow_values("none", "move", "branch", "tables"),
+    "max_loss": _allow_range(0, 1000),
+    "mistake_percent": _allow_range(0, 100),
+    "move_ordering": _allow_values("true", "false", "none", "frozen", "live"),
     "patterns": BOOLEAN,
-    "share_factor": _number(1, 2),
+    "share_factor": _allow_range(1, 2),
     "skip_mirrors": BOOLEAN,
     "strict_cutoff": BOOLEAN,
-    "symmetries": _number(1, 8),
-    "table": _one_of(*SQUARE_TABLES),
-    "thresholds": _check_thresholds,
-    "variety_percent": _number(0, 100),
+    "symmetries": _allow_range(1, 8),
+    "table": _allow_values(*SQUARE_TABLES),
+    "thresholds": _thresholds_error,
+    "variety_percent": _allow_range(0, 100),
 }
 
 
 def is_allowed_setting(player: str, setting: str) -> bool:
     """Whether clients can change a setting of a player."""
-    return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_own(player)
+    return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_owners_player(player)
 
 
 def make_client_player(text: str) -> Player:
@@ -87,7 +87,7 @@ def validate_spec(text: str) -> str:
     if spec.name in TERMINAL_PLAYERS:
         message = f"{spec.name!r} plays in a terminal: choose another player"
         raise AwelloError(message, "terminal_player", player=spec.name)
-    for key, value in () if _is_own(spec.name) else spec.settings.items():
+    for key, value in () if _is_owners_player(spec.name) else spec.settings.items():
         if key not in ALLOWED_SETTINGS:
             message = f"the setting {key!r} cannot be changed on this server: leave it out"
             raise AwelloError(message, "setting_not_allowed", setting=key)
@@ -96,6 +96,6 @@ def validate_spec(text: str) -> str:
     return text
 
 
-def _is_own(player: str) -> bool:
+def _is_owners_player(player: str) -> bool:
     """Whether a player comes from the owner's file."""
     return find_player(player).player_class.__module__.startswith(USER_MODULE_PREFIX)

@@ -25,11 +25,12 @@ from awello.web.errors import ApiError, describe_error
 from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import network_of_client
 
-MAX_CONNECTIONS, MAX_WATCHERS, MAX_NETWORK_CONNECTIONS, MAX_ACCOUNT_CONNECTIONS = 5000, 1000, 256, 16
+MAX_CONNECTIONS, MAX_VISITOR_CONNECTIONS = 5000, 1000  # visitors: without an account
+MAX_CONNECTIONS_PER_NETWORK, MAX_CONNECTIONS_PER_ACCOUNT = 256, 16
 PING_SECONDS = 5.0  # between two measurements of the round trip
 PING_TIMEOUT = 30.0  # without any message, after which a connection is closed
-WATCHER_RATE = (40, 5)  # messages of a connection without an account: burst, and per second
-WATCHER_MESSAGE_COST = 4.0  # milliseconds that such a message counts for its network
+VISITOR_RATE = (40, 5)  # messages of a connection without an account: burst, and per second
+VISITOR_MESSAGE_COST_MS = 4.0  # milliseconds that such a message counts for its network
 
 
 class ClubConnection(MessageConnection):
@@ -39,9 +40,14 @@ class ClubConnection(MessageConnection):
     without_id = ("pong",)
 
     def __init__(
-        self, socket: WebSocket, server: ClubServer, account: Account | None, rate: RateLimit, budget: RateLimit | None
+        self,
+        socket: WebSocket,
+        server: ClubServer,
+        account: Account | None,
+        message_limit: RateLimit,
+        network_limit: RateLimit | None,
     ) -> None:
-        super().__init__(socket, rate, budget, WATCHER_MESSAGE_COST)
+        super().__init__(socket, message_limit, network_limit, VISITOR_MESSAGE_COST_MS)
         self.server = server
         network = network_of_client(socket)
         external = None if is_loopback(network) else network
@@ -104,7 +110,7 @@ class ClubConnection(MessageConnection):
             self.pings.popleft()
 
 
-async def serve_club(socket: WebSocket, club: ClubService, budgets: RateLimits) -> None:
+async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateLimits) -> None:
     """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
     if not club.connection_limits.take(network):
@@ -116,16 +122,16 @@ async def serve_club(socket: WebSocket, club: ClubService, budgets: RateLimits) 
     except ApiError as refusal:
         await _refuse(socket, refusal)
         return
-    keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_NETWORK_CONNECTIONS}
-    keys |= {f"of {account.number}": MAX_ACCOUNT_CONNECTIONS} if account else {"watch": MAX_WATCHERS}
+    keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_CONNECTIONS_PER_NETWORK}
+    keys |= {f"of {account.id}": MAX_CONNECTIONS_PER_ACCOUNT} if account else {"watch": MAX_VISITOR_CONNECTIONS}
     if not club.open_connections.acquire(keys):
         await _refuse(
             socket, ApiError(503, "too_many_connections", "too many connections: close some, or try again later")
         )
         return
-    rate = club.message_limits.get(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
-    budget = None if account or is_loopback(network) else budgets.get(network)
-    connection = ClubConnection(socket, server, account, rate, budget)
+    message_limit = club.message_limits.get(f"of {account.id}") if account else RateLimit(*VISITOR_RATE)
+    network_limit = None if account or is_loopback(network) else network_limits.get(network)
+    connection = ClubConnection(socket, server, account, message_limit, network_limit)
     digest = digest_of(read_secret(socket.headers, socket.cookies)[0])
     if account:
         club.connections_by_digest.setdefault(digest, set()).add(connection.close)

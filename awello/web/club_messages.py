@@ -11,14 +11,14 @@ from awello.club.offers import GameTerms
 from awello.club.server import ClubServer
 from awello.limits import Clock
 from awello.rules.game import Game
-from awello.web.messages import GameName, Message, MoveName
+from awello.web.messages import GameName, MoveName, RequestModel
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
 PlayerName = Annotated[str, Field(min_length=1, max_length=20)]
 Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
-class SeekRequest(Message):
+class SeekRequest(RequestModel):
     """A seek: a game against any player."""
 
     variant: GameName = "othello"
@@ -27,7 +27,7 @@ class SeekRequest(Message):
     rated: bool = True
     side: Literal[0, 1] | None = Field(default=None, description="0 moves first; default: random")
 
-    def terms(self) -> GameTerms:
+    def to_terms(self) -> GameTerms:
         """The terms as the club server uses them."""
         return GameTerms(Game[self.variant.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
 
@@ -38,13 +38,13 @@ class ChallengeRequest(SeekRequest):
     name: PlayerName
 
 
-class OfferRequest(Message):
+class OfferRequest(RequestModel):
     """A request about a seek or challenge."""
 
     number: Number
 
 
-class GameRequest(Message):
+class GameRequest(RequestModel):
     """A request about a game."""
 
     game: Number
@@ -75,25 +75,31 @@ class ChatRequest(GameRequest):
     text: str
 
 
-class PlayerRequest(Message):
+class PlayerRequest(RequestModel):
     """A request about a player."""
 
     name: PlayerName
 
 
-class TournamentRequest(Message):
+class TournamentRequest(RequestModel):
     """A request about a tournament."""
 
     tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="Its number or name")
 
 
-class SubscribeRequest(Message):
-    """Subscribe to a kind of events, or unsubscribe."""
+class SetChatRequest(RequestModel):
+    """Turn chat on or off for this connection."""
+
+    enabled: bool = True
+
+
+class SubscribeRequest(RequestModel):
+    """Subscribe to changes of the lobby, or unsubscribe."""
 
     subscribe: bool = True
 
 
-class Pong(Message):
+class Pong(RequestModel):
     """The answer to a ping."""
 
     number: int
@@ -104,11 +110,11 @@ async def _lobby(server: ClubServer, client: ClientConnection, request: Subscrib
     return server.lobby.to_json()
 
 
-REQUESTS: dict[str, tuple[type[Message], Action]] = {
-    "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.terms())),
+REQUESTS: dict[str, tuple[type[RequestModel], Action]] = {
+    "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.to_terms())),
     "challenge": (
         ChallengeRequest,
-        lambda server, client, request: server.lobby.challenge(client, request.name, request.terms()),
+        lambda server, client, request: server.lobby.challenge(client, request.name, request.to_terms()),
     ),
     "accept": (OfferRequest, lambda server, client, request: server.lobby.accept(client, request.number)),
     "decline": (OfferRequest, lambda server, client, request: server.lobby.decline(client, request.number)),
@@ -122,14 +128,14 @@ REQUESTS: dict[str, tuple[type[Message], Action]] = {
     "rematch": (GameRequest, lambda server, client, request: server.rematch(client, request.game)),
     "watch": (GameRequest, lambda server, client, request: server.watch(client, request.game)),
     "unwatch": (GameRequest, lambda server, client, request: server.unwatch(client, request.game)),
-    "chat": (SubscribeRequest, lambda server, client, request: server.chat.set_enabled(client, request.subscribe)),
-    "say": (ChatRequest, lambda server, client, request: server.chat.say(client, request.game, request.text)),
-    "join": (TournamentRequest, lambda server, client, request: server.tournaments.join(client, request.tournament)),
+    "set_chat": (SetChatRequest, lambda server, client, request: server.chat.set_enabled(client, request.enabled)),
+    "chat": (ChatRequest, lambda server, client, request: server.chat.send(client, request.game, request.text)),
+    "enter": (TournamentRequest, lambda server, client, request: server.tournaments.enter(client, request.tournament)),
     "withdraw": (
         TournamentRequest,
         lambda server, client, request: server.tournaments.withdraw(client, request.tournament),
     ),
     "tournament": (TournamentRequest, lambda server, client, request: server.tournaments.show(request.tournament)),
-    "tournaments": (Message, lambda server, client, request: server.tournaments.list(client)),
+    "tournaments": (RequestModel, lambda server, client, request: server.tournaments.list(client)),
     "lobby": (SubscribeRequest, _lobby),
 }

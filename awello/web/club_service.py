@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from awello.errors import ConfigError, StorageError
 from awello.record import Record
-from awello.web.archive_service import DOWNLOAD_LIMIT, ArchiveService
+from awello.web.archive_service import DOWNLOAD_RATE, ArchiveService
 from awello.web.errors import ApiError
 from awello.web.logins import LoginLimits
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
@@ -29,7 +29,7 @@ NO_CLUB = "this server has no club: start it with --club"
 SESSION_COOKIE = "awello_session"
 SIGNUP_RATE = (5, 1 / 720)  # per network: burst, and per second
 MAX_CONCURRENT_HASHES = 1
-ACCOUNT_RATE = (200, 60)  # messages per account: burst, and per second
+MESSAGE_RATE = (200, 60)  # messages per account: burst, and per second
 CONNECTION_RATE = (128, 5)  # per network: burst, and per second
 SESSION_CHECK_SECONDS = 5.0  # between two checks of the sessions of open connections
 
@@ -44,8 +44,8 @@ class ClubService:
         self.open_connections = ConcurrencyLimit()  # per network and account, without an account, and in total
         self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close them
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
-        self.download_limits = RateLimits(*DOWNLOAD_LIMIT)
-        self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
+        self.download_limits = RateLimits(*DOWNLOAD_RATE)
+        self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*MESSAGE_RATE)
         self.export_lock = asyncio.Lock()  # one export at a time
         self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # a hash uses much memory and CPU time
         self._session_checks: asyncio.Task[None] | None = None
@@ -87,7 +87,7 @@ class ClubService:
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run a query on the database."""
-        return await self._translate_errors(asyncio.to_thread(self.server.store.read, query))
+        return await self._translate_errors(asyncio.to_thread(self.server.store.read_blocking, query))
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
         """Run an operation on the database in a transaction."""
@@ -139,9 +139,9 @@ class ClubService:
 
 def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
     """The secret of a request, and whether it is a token."""
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    if kind:
-        return (token if kind.lower() == "bearer" else ""), True
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme:
+        return (token if scheme.lower() == "bearer" else ""), True
     return cookies.get(SESSION_COOKIE, ""), False
 
 

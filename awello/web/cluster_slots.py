@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from awello.arena.cluster import check_fingerprint, connect_client, fingerprint, install_players_file
+from awello.arena.cluster import check_fingerprint, compute_fingerprint, connect_client, install_players_file
 from awello.errors import ConfigError
 from awello.players.player import read_user_players
 from awello.web.engine_slots import LocalSlot
@@ -26,7 +26,7 @@ CLOSE_TIMEOUT = 2.0  # seconds for a worker to stop a process
 
 
 # --- in the server ----------------------------------------------------------------------------------------------------
-class ClusterSlots:
+class ClusterWorkers:
     """The workers of a scheduler, with the number of engine processes on each."""
 
     def __init__(self, address: str) -> None:
@@ -83,8 +83,8 @@ class ClusterSlots:
 class ClusterSlot:
     """An engine process on the worker with the fewest processes."""
 
-    def __init__(self, cluster: ClusterSlots) -> None:
-        self._cluster, self._token, self._worker = cluster, uuid4().hex, ""
+    def __init__(self, workers: ClusterWorkers) -> None:
+        self._workers, self._slot_id, self._worker = workers, uuid4().hex, ""
         self._received: list[bytes] = []
         self._to_send: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending: asyncio.Task[None] | None = None
@@ -92,21 +92,21 @@ class ClusterSlot:
         self._killed = False
 
     async def start(self) -> None:
-        workers = await self._cluster.list_workers()
+        workers = await self._workers.list_workers()
         if not workers:
-            raise ConfigError(f"no workers at {self._cluster.address}: start some")
-        slot_counts = self._cluster.slot_counts
+            raise ConfigError(f"no workers at {self._workers.address}: start some")
+        slot_counts = self._workers.slot_counts
         for worker in sorted(workers, key=lambda each: slot_counts[each]):
             self._worker = worker
             slot_counts[worker] += 1  # before the call, so that slots started together choose different workers
             try:
-                await self._call(open_slot, fingerprint(), read_user_players())
+                await self._call(open_slot, compute_fingerprint(), read_user_players())
                 break
             except OSError:  # the scheduler can still list a lost worker
                 slot_counts[worker] -= 1
                 self._worker = ""
         else:
-            raise ConnectionError(f"no worker at {self._cluster.address} answers")
+            raise ConnectionError(f"no worker at {self._workers.address} answers")
         self._sending = asyncio.create_task(self._send_all())
 
     async def receive(self) -> bytes:
@@ -140,12 +140,12 @@ class ClusterSlot:
         if self._sending:
             self._sending.cancel()
         if self._worker:
-            self._cluster.slot_counts[self._worker] -= 1
+            self._workers.slot_counts[self._worker] -= 1
             with suppress(Exception):  # if the worker is still alive, the lease stops the process
                 await asyncio.wait_for(self._call(close_slot), CLOSE_TIMEOUT)
 
     async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
-        return await self._cluster.call(self._worker, function, self._token, *args)
+        return await self._workers.call(self._worker, function, self._slot_id, *args)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
@@ -173,19 +173,19 @@ class WorkerSlot:
 _worker_slots: dict[str, WorkerSlot] = {}
 
 
-async def open_slot(token: str, version: str, players: tuple[str, bytes] | None) -> None:
+async def open_slot(slot_id: str, client_fingerprint: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server with the same version of Awello."""
-    check_fingerprint("a worker", fingerprint(), version)
+    check_fingerprint("a worker", compute_fingerprint(), client_fingerprint)
     multiprocessing.current_process().daemon = False  # daemonic processes cannot start others
-    _worker_slots[token] = WorkerSlot(players)
-    _renew_lease(token)
+    _worker_slots[slot_id] = WorkerSlot(players)
+    _renew_lease(slot_id)
 
 
-async def take_messages(token: str) -> list[bytes]:
+async def take_messages(slot_id: str) -> list[bytes]:
     """The messages since the last poll; an empty message at the end means that the process has ended."""
-    if (slot := _worker_slots.get(token)) is None:
+    if (slot := _worker_slots.get(slot_id)) is None:
         return [b""]
-    _renew_lease(token)
+    _renew_lease(slot_id)
     messages: list[bytes] = []
     with suppress(TimeoutError):
         messages.append(await asyncio.wait_for(slot.messages.get(), POLL_TIMEOUT))
@@ -194,15 +194,15 @@ async def take_messages(token: str) -> list[bytes]:
     return messages
 
 
-async def send_message(token: str, message: bytes) -> None:
+async def send_message(slot_id: str, message: bytes) -> None:
     """Send a message to the process."""
-    if slot := _worker_slots.get(token):
+    if slot := _worker_slots.get(slot_id):
         slot.process.send(message)
 
 
-async def close_slot(token: str) -> None:
+async def close_slot(slot_id: str) -> None:
     """Stop a process."""
-    if (slot := _worker_slots.pop(token, None)) is None:
+    if (slot := _worker_slots.pop(slot_id, None)) is None:
         return
     if slot.lease:
         slot.lease.cancel()
@@ -213,8 +213,8 @@ async def close_slot(token: str) -> None:
         slot.folder.cleanup()
 
 
-def _renew_lease(token: str) -> None:
-    slot, loop = _worker_slots[token], asyncio.get_running_loop()
+def _renew_lease(slot_id: str) -> None:
+    slot, loop = _worker_slots[slot_id], asyncio.get_running_loop()
     if slot.lease:
         slot.lease.cancel()
-    slot.lease = loop.call_later(LEASE_TIMEOUT, lambda: loop.create_task(close_slot(token)))
+    slot.lease = loop.call_later(LEASE_TIMEOUT, lambda: loop.create_task(close_slot(slot_id)))

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from awello.errors import AwelloError
 from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_error, error_fields
 from awello.web.rate_limits import RateLimit
-from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY
+from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY_SECONDS
 
 MAX_INVALID_MESSAGES = 20  # in a row, before the connection is closed
 MAX_MESSAGE_CHARS = 1 << 14
@@ -39,16 +39,18 @@ class InvalidMessageError(AwelloError):
 class MessageConnection:
     """A WebSocket connection: its limits, its receive loop, and its queue of messages to send.
 
-    `rate` limits the messages of the client.  `budget` limits its network's use of the event loop: each message costs
-    `cost` milliseconds, plus a charge for its length.
+    `message_limit` limits the messages of the client.  `network_limit` limits its network's use of the event loop: each
+    message costs `cost` milliseconds, plus a charge for its length.
     """
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
     without_id: tuple[str, ...] = ()
     """Types of messages without an answer and an id."""
 
-    def __init__(self, socket: WebSocket, rate: RateLimit, budget: RateLimit | None, cost: float = 1.0) -> None:
-        self.socket, self.rate, self.budget, self.cost = socket, rate, budget, cost
+    def __init__(
+        self, socket: WebSocket, message_limit: RateLimit, network_limit: RateLimit | None, cost: float = 1.0
+    ) -> None:
+        self.socket, self.message_limit, self.network_limit, self.cost = socket, message_limit, network_limit, cost
         self.invalid_count, self.close_reason = 0, ""
         self.running: dict[RequestId, asyncio.Task[None]] = {}  # cancelled when the connection ends
         self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_UNSENT_EVENTS)
@@ -118,13 +120,13 @@ class MessageConnection:
     async def _handle_text(self, text: str | None) -> Outgoing | None:
         """Handle a message; return an error message if that fails."""
         request_id: RequestId = None
-        allowed = self.rate.take() and await wait_for_budget(self.budget, text, self.cost)
+        allowed = self.message_limit.take() and await wait_for_network_limit(self.network_limit, text, self.cost)
         try:
             fields = parse_message(text)
             request_id = None if fields.get("type") in self.without_id else pop_request_id(fields)
             if not allowed and not self.is_exempt(fields):
                 self.invalid_count += 1
-                rate = round(self.rate.rate)
+                rate = round(self.message_limit.rate)
                 message = f"more than {rate} messages per second: wait a moment and send this message again"
                 return error_message(request_id, error_fields("message_rate_limit", message, {"rate": rate}))
             await self.handle(request_id, *self._parse(fields))
@@ -155,9 +157,13 @@ def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
     return {"id": request_id, "type": "error", **error}
 
 
-async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: float) -> bool:
-    """Wait until the budget of a network allows a message; False if that would take too long."""
-    wait = 0.0 if budget is None else budget.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY)
+async def wait_for_network_limit(network_limit: RateLimit | None, text: str | None, cost: float) -> bool:
+    """Wait until the limit of a network allows a message; False if that would take too long."""
+    wait = (
+        0.0
+        if network_limit is None
+        else network_limit.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY_SECONDS)
+    )
     if wait:
         await asyncio.sleep(wait)
     return wait is not None

@@ -27,19 +27,19 @@ from awello.arena.journal import JOURNAL_FILE
 from awello.arena.runner import GameResult, Runner
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import Tournament, TournamentResult, play_tournament
-from awello.arena.workers import ignore_interrupts
+from awello.arena.workers import block_interrupts
 from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
+from awello.web.child_processes import run_contest
 from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
-from awello.web.messages import GameName, Message, SpecText
-from awello.web.process import run_contest
+from awello.web.messages import GameName, RequestModel, SpecText
 
 MAX_STORED_CONTESTS = 200  # of the owner
-MAX_VISITOR_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored contests of all visitors, and of one network
+MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one network
 MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of visitors: concurrent contests, and seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
 MOVE_TOLERANCE_SECONDS = 0.1  # tolerance per move, because the server has other work
@@ -49,14 +49,14 @@ ID_PATTERN = re.compile("[0-9a-f]{8}")
 State = Literal["running", "finished", "stopped", "failed"]
 
 
-class ContestConfig(Message):
+class ContestConfig(RequestModel):
     """The configuration of a contest: two bots play a match, more play a round robin."""
 
     game: GameName = "othello"
     players: Annotated[list[SpecText], Field(min_length=2, max_length=MAX_BOTS)] = Field(
         description="Player specs, all different", examples=[["greedy", "alphabeta@4"]]
     )
-    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pair; a round is two games")
+    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pairing; a round is two games")
     opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="Random seed of the openings")
     move_time: float = Field(
@@ -64,10 +64,10 @@ class ContestConfig(Message):
     )
 
     def count_rounds(self) -> int:
-        """The rounds of all pairs."""
+        """The rounds of all pairings."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
-    def tournament(self) -> Tournament:
+    def to_tournament(self) -> Tournament:
         """The tournament of this configuration; raises `AwelloError` if it is invalid."""
         limits = ResourceLimits(self.move_time, MOVE_TOLERANCE_SECONDS)
         specs = tuple(self._check(spec) for spec in self.players)
@@ -89,12 +89,12 @@ class ContestSummary(ContestConfig):
     started: datetime
     state: State
     message: str = Field(description="The error of a failed contest")
-    rounds_played: int = Field(description="Finished rounds of all pairs")
-    rounds_total: int = Field(description="Rounds of all pairs")
+    rounds_played: int = Field(description="Finished rounds of all pairings")
+    rounds_total: int = Field(description="Rounds of all pairings")
     seconds_left: float | None = Field(description="An estimate while the contest is running, else null")
 
 
-class PairResult(RoundsJson):
+class ContestPairing(RoundsJson):
     """The results of the rounds between two bots, from the view of the first."""
 
     first: str
@@ -105,7 +105,7 @@ class ContestGame(BaseModel):
     """A game of a contest; the first of two entries belongs to the side that moved first."""
 
     number: int
-    pair: int
+    pairing: int = Field(description="Its index in `pairings`")
     round: int
     first: str
     second: str
@@ -118,7 +118,7 @@ class ContestDetails(ContestSummary):
     """The state of a contest with its standings and games."""
 
     standings: list[StandingJson] = Field(description="The best first")
-    pairs: list[PairResult]
+    pairings: list[ContestPairing]
     games: list[ContestGame] = Field(description="In playing order, from the one after `since`")
 
 
@@ -153,7 +153,7 @@ class Contest:
         try:
             return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
         except (OSError, ValidationError):
-            raise _damaged(folder) from None
+            raise _damaged_error(folder) from None
 
     def save(self) -> None:
         """Write the description of the contest to its folder."""
@@ -172,18 +172,18 @@ class Contest:
 
     def start(self, seconds: float | None = None) -> None:
         """Play the missing rounds in a new process, for at most `seconds`."""
-        tournament = self.stored.config.tournament()
+        tournament = self.stored.config.to_tournament()
         self.stored.message = ""
         self.save()
         try:
-            with Runner(tournament, folder=self.folder):
+            with Runner(tournament, out=self.folder):
                 pass
         except ConfigError:
             cause = "was started by another version of Awello or of its players, or is damaged"
             raise AwelloError(f"this contest {cause}: start a new one", "contest_outdated") from None
         self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
-        with ignore_interrupts():
+        with block_interrupts():
             self._process.start()
 
     def stop(self) -> None:
@@ -220,7 +220,7 @@ class Contest:
 
     def results(self) -> TournamentResult:
         """The games played so far."""
-        return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / JOURNAL_FILE))
+        return TournamentResult(self.stored.config.to_tournament(), _read_games(self.folder / JOURNAL_FILE))
 
     def summary(self) -> ContestSummary:
         """The state of the contest as the API shows it."""
@@ -243,7 +243,7 @@ def _read_games(file: Path) -> list[GameResult]:
         whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
         return TypeAdapter(list[GameResult]).validate_python(whole)
     except ValueError:
-        raise _damaged(file.parent) from None
+        raise _damaged_error(file.parent) from None
 
 
 def number_games(results: TournamentResult) -> list[ContestGame]:
@@ -253,7 +253,7 @@ def number_games(results: TournamentResult) -> list[ContestGame]:
         for turn, game in enumerate(played.games):
             first, second = game.result.players
             score = game.score[::-1] if turn else game.score
-            fields = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
+            fields = {"number": len(games) + 1, "pairing": played.pairing, "round": played.number + 1, "score": score}
             games.append(ContestGame.model_validate(vars(game.result) | fields | {"first": first, "second": second}))
     return games
 
@@ -274,7 +274,7 @@ class ContestRunner:
         """Start a contest; return its id, and the key needed to stop, resume or delete it."""
         with self._lock:
             self._check_running(network)
-            config = config.model_copy(update={"players": list(config.tournament().specs)})
+            config = config.model_copy(update={"players": list(config.to_tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
             stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_visitor=self.public)
@@ -286,7 +286,9 @@ class ContestRunner:
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
+                raise _conflict_error(
+                    "contest_in_progress", "this contest is running: wait until it ends, or stop it first"
+                )
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one", "contest_finished")
             self._check_running(network)
@@ -306,7 +308,9 @@ class ContestRunner:
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
+                raise _conflict_error(
+                    "contest_in_progress", "this contest is running: wait until it ends, or stop it first"
+                )
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
@@ -343,8 +347,8 @@ class ContestRunner:
             return
         by_visitors = [contest for contest in self.list() if contest.stored.by_visitor and not contest.running]
         mine = [contest for contest in by_visitors if contest.network == network]
-        if len(mine) >= MAX_NETWORK_CONTESTS or len(by_visitors) >= MAX_VISITOR_CONTESTS:
-            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else by_visitors)[-1].folder
+        if len(mine) >= MAX_CONTESTS_PER_NETWORK or len(by_visitors) >= MAX_VISITOR_CONTESTS:
+            oldest = (mine if len(mine) >= MAX_CONTESTS_PER_NETWORK else by_visitors)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 
@@ -353,10 +357,10 @@ class ContestRunner:
         limit = MAX_RUNNING_CONTESTS if self.public else 1
         if len(running) >= limit:
             message = "too many contests are running: wait until one ends, or stop one"
-            raise _conflict("contest_limit", message, limit=limit)
+            raise _conflict_error("contest_limit", message, limit=limit)
         if self.public and any(contest.network == network for contest in running):
             message = "a contest from your network is running: wait until it ends, or stop it"
-            raise _conflict("network_contest_limit", message)
+            raise _conflict_error("network_contest_limit", message)
 
     def _names(self) -> Sequence[str]:
         files = self.folder.glob(f"*/{CONTEST_FILE}")
@@ -373,16 +377,16 @@ class ContestRunner:
 def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
     """The details of a contest as JSON, with the games after number `since`."""
     results = Contest.load(folder).results()
-    report, games = results.as_json(), number_games(results)[since:]
-    fields = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
+    report, games = results.to_json(), number_games(results)[since:]
+    fields = {"standings": report["standings"], "pairings": report["pairings"], "games": games}
     return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 
 
-def _conflict(code: str, message: str, **params: int) -> ApiError:
+def _conflict_error(code: str, message: str, **params: int) -> ApiError:
     return ApiError(409, code, message, **params)
 
 
-def _damaged(folder: Path) -> AwelloError:
+def _damaged_error(folder: Path) -> AwelloError:
     return AwelloError(f"contest {folder.name} is damaged: delete it", "contest_damaged", id=folder.name)
 
 
@@ -400,7 +404,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
         timer.start()
     contest = Contest.load(folder)
     try:
-        play_tournament(contest.stored.config.tournament(), folder)
+        play_tournament(contest.stored.config.to_tournament(), folder)
     except Exception as error:
         contest.stored.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()

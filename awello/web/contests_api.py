@@ -12,10 +12,10 @@ from awello.players.spec import parse_spec
 from awello.web.club_service import OptionalClub
 from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, dump_contest
 from awello.web.errors import ApiError
-from awello.web.jobs import respond_with_json
 from awello.web.messages import TreeRequest
-from awello.web.page_tasks import draw_search
+from awello.web.page_tasks import draw_search_tree
 from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_tasks import respond_with_json
 
 MAX_TREE_PLIES = 4
 
@@ -130,4 +130,4 @@ async def draw_tree(request: TreeRequest, client: Request, club: OptionalClub) -
         raise AwelloError(message, "tree_too_deep", depth=depth, limit=limit)
     record = request.to_record()
     club.check_analysis_allowed(record)
-    return await respond_with_json(client, draw_search, spec, record.final, MAX_TREE_PLIES)
+    return await respond_with_json(client, draw_search_tree, spec, record.final, MAX_TREE_PLIES)

@@ -17,16 +17,16 @@ from awello.web.connection import DISCONNECTED, TRY_AGAIN, MessageConnection, Re
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
 from awello.web.errors import ApiError
-from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
+from awello.web.messages import AnalyseRequest, ChooseRequest, RequestModel, ReviewRequest
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
 from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
 MAX_OPEN_SEARCHES = 8  # per connection
-MESSAGE_BURST, MESSAGE_RATE = 400, 100  # of messages per connection: burst, and per second
-MAX_ENGINE_CONNECTIONS, MAX_NETWORK_ENGINE_CONNECTIONS = 2000, 96
+MESSAGE_RATE = (400, 100)  # per connection: burst, and per second
+MAX_ENGINE_CONNECTIONS, MAX_ENGINE_CONNECTIONS_PER_NETWORK = 2000, 96
 
 
-class StopRequest(Message):
+class StopRequest(RequestModel):
     """End the request with the same id."""
 
 
@@ -40,12 +40,12 @@ class EngineConnection(MessageConnection):
         "stop": StopRequest,
     }
 
-    def __init__(self, socket: WebSocket, engines: EnginePool, budgets: RateLimits, club: ClubService) -> None:
+    def __init__(self, socket: WebSocket, engines: EnginePool, network_limits: RateLimits, club: ClubService) -> None:
         self.engines, self.club, self.network = engines, club, network_of_client(socket)
         super().__init__(
             socket,
-            RateLimit(MESSAGE_BURST, MESSAGE_RATE),
-            None if self.network in LOCAL_HOSTS else budgets.get(self.network),
+            RateLimit(*MESSAGE_RATE),
+            None if self.network in LOCAL_HOSTS else network_limits.get(self.network),
         )
 
     async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
@@ -85,14 +85,18 @@ class EngineConnection(MessageConnection):
 
 
 async def serve_engine(
-    socket: WebSocket, engines: EnginePool, budgets: RateLimits, connections: ConcurrencyLimit, club: ClubService
+    socket: WebSocket,
+    engines: EnginePool,
+    network_limits: RateLimits,
+    open_connections: ConcurrencyLimit,
+    club: ClubService,
 ) -> None:
     """Serve a connection to the engines, within the limits of connections in total and per network."""
-    keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
+    keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_ENGINE_CONNECTIONS_PER_NETWORK}
     await socket.accept()
-    if not connections.acquire(keys):
+    if not open_connections.acquire(keys):
         return await socket.close(TRY_AGAIN, "too many connections: close some, or try again later")
     try:
-        await EngineConnection(socket, engines, budgets, club).serve()
+        await EngineConnection(socket, engines, network_limits, club).serve()
     finally:
-        connections.release(keys)
+        open_connections.release(keys)

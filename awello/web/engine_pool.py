@@ -38,14 +38,14 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # urgent tasks and others are counted separately
+MAX_WAITING_JOBS, MAX_WAITING_JOBS_PER_NETWORK = 500, 96  # urgent tasks and others are counted separately
 URGENT_HEAD_START = 4.0  # seconds of usage by which an urgent task precedes others
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
 REVIEW_DELAY = 3.0  # seconds by which a review waits longer than an analysis
 OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task waits longer for a process other than its last one
 MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is interrupted for one of another network
-KILL_CHARGE = 3.0  # seconds that a network is charged for a killed process
+KILL_CHARGE_SECONDS = 3.0  # seconds that a network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
 CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to pause it
 RESTART_DELAY = 1.0  # seconds before the next attempt to start a process
@@ -66,7 +66,7 @@ class EngineJob:
     """A task with its progress, and a queue of answers for the client."""
 
     task: Task
-    since: float
+    waiting_since: float
     """When it started to wait."""
     network: str = ""
     """The network of the client."""
@@ -98,10 +98,10 @@ class EngineJob:
         return self.answers.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """The priority among the jobs of its network, lowest first; `since` overrides the start of waiting."""
+        """The priority among the jobs of its network, lowest first; `since` replaces the start of waiting."""
         later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
         later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
-        return (self.since if since is None else since) + later
+        return (self.waiting_since if since is None else since) + later
 
 
 class EngineProcess:
@@ -126,8 +126,8 @@ class EngineProcess:
 
     async def receive(self) -> tuple[str, Any]:
         """The next message of the process; raises `EOFError` if it has ended."""
-        word, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
-        return word, content
+        type, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
+        return type, content
 
     @property
     def idle(self) -> bool:
@@ -214,7 +214,7 @@ class EnginePool:
         compiled: asyncio.Future[bool] | None = None,
     ) -> None:
         self.count, self.max_seconds, self._new_slot, self._compiled = count, max_seconds, new_slot, compiled
-        self._problem = ENGINE_UNAVAILABLE
+        self._start_error = ENGINE_UNAVAILABLE
         self._supervisors: list[asyncio.Task[None]] = []
         self._processes: list[EngineProcess] = []
         self._waiting: list[EngineJob] = []
@@ -248,7 +248,7 @@ class EnginePool:
                 yield answer
             return
         job = EngineJob(task, asyncio.get_running_loop().time(), network)
-        if error := self._check_quota(job):
+        if error := self._quota_error(job):
             yield error
             return
         self._waiting.append(job)
@@ -265,12 +265,12 @@ class EnginePool:
             self._abandon(job)
 
     # --- the queue ----------------------------------------------------------------------------------------------------
-    def _check_quota(self, job: EngineJob) -> Answer | None:
+    def _quota_error(self, job: EngineJob) -> Answer | None:
         """An error if too many jobs wait; urgent and other jobs are counted separately, in total and per network."""
         if self._closed:
             return SHUTTING_DOWN
         ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
-        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_NETWORK_WAITING_JOBS
+        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_WAITING_JOBS_PER_NETWORK
         return QUEUE_FULL if full else None
 
     def _refuse_waiting(self, answer: Answer) -> None:
@@ -366,47 +366,47 @@ class EnginePool:
                 await process.start()
                 await self._handle_messages(process)
             except (EOFError, OSError):
-                self._problem = ENGINE_UNAVAILABLE
+                self._start_error = ENGINE_UNAVAILABLE
             except ConfigError as error:
-                self._problem = error_answer("engine_not_started", str(error), detail=str(error))
+                self._start_error = error_answer("engine_not_started", str(error), detail=str(error))
             except Exception:
                 logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:
                 self._processes.remove(process)
                 if process.job is not None:
                     final_answer = SHUTTING_DOWN if self._closed else process.final_answer or crash_error(process.job)
-                    self._release(process, KILL_CHARGE).post(final_answer)
+                    self._release(process, KILL_CHARGE_SECONDS).post(final_answer)
                 with suppress(OSError):
                     await process.close()
             failed_starts = 0 if process.ready else failed_starts + 1
             if failed_starts:
                 if failed_starts >= MAX_FAILED_STARTS and not self.ready:
-                    self._refuse_waiting(self._problem)
+                    self._refuse_waiting(self._start_error)
                 await asyncio.sleep(RESTART_DELAY)
 
     async def _handle_messages(self, process: EngineProcess) -> None:
         """Handle the messages of a process until it ends."""
         while True:
-            word, content = await process.receive()
-            if word == "ready":
+            type, content = await process.receive()
+            if type == "ready":
                 process.ready = True
-            elif word == "answer" and process.job is not None:
+            elif type == "answer" and process.job is not None:
                 process.job.post(content)
                 continue
-            elif word == "ended":
+            elif type == "ended":
                 self._release(process).post(content)
-            elif word == "paused":
-                self._put_back(process, content)
-            elif word == "lost":
+            elif type == "paused":
+                self._requeue(process, content)
+            elif type == "lost":
                 process.kill(content)
             self._schedule()
 
-    def _put_back(self, process: EngineProcess, progress: TaskProgress) -> None:
+    def _requeue(self, process: EngineProcess, progress: TaskProgress) -> None:
         """Put a paused job back into the queue; at its end, if it has used its time slice."""
         job, now = self._release(process), asyncio.get_running_loop().time()
         if job.has_client:
             job.progress = progress
-            job.since = now if now - process.started >= TIME_SLICE else job.since
+            job.waiting_since = now if now - process.started >= TIME_SLICE else job.waiting_since
             self._waiting.append(job)
 
     def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:

@@ -30,11 +30,11 @@ from awello.record import Record
 from awello.review.review import MoveReview, review_game
 from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, round_value, summarise_side, to_margin
+from awello.web.child_processes import ENGINE_KERNEL_MODULES, prepare_process
 from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
-from awello.web.process import ENGINE_KERNELS, prepare_process
 
-MAX_ENGINES, ENGINE_HASH = 2, 64  # engines per process, and the size of each transposition table in MiB
+MAX_ENGINES_PER_PROCESS, ENGINE_HASH_MIB = 2, 64  # engines per process, and the size of each transposition table in MiB
 LENGTH_BYTES = 4  # before each message between processes
 
 Answer = dict[str, Any]
@@ -165,9 +165,9 @@ class TaskRunner:
     def get_engine(self, game: Game) -> Engine:
         """The engine of a game; the least recently used one is closed if there are too many."""
         engine = self.engines.pop(game, None)
-        if engine is None and len(self.engines) == MAX_ENGINES:
+        if engine is None and len(self.engines) == MAX_ENGINES_PER_PROCESS:
             self.engines.pop(next(iter(self.engines))).close()
-        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH, random_hash=True)
+        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH_MIB, random_hash=True)
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
@@ -250,7 +250,9 @@ def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
     threading.Thread(target=_receive_tasks, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
-        load_kernels(collect_imports(ENGINE_KERNELS, find_kernel_imports()) if os.environ.get(LAZY_VARIABLE) else None)
+        load_kernels(
+            collect_imports(ENGINE_KERNEL_MODULES, find_kernel_imports()) if os.environ.get(LAZY_VARIABLE) else None
+        )
         for game in (Game.ABAPA, Game.OTHELLO):
             runner.get_engine(game)
     _send(channel, ("ready", None))

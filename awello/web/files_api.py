@@ -24,9 +24,9 @@ from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.errors import ApiError
-from awello.web.jobs import call_in_worker
 from awello.web.page_tasks import write_record
 from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
 MAX_EXPORTED_GAMES = 5000  # in one file
@@ -102,7 +102,7 @@ async def import_files(
             pass
         raise ApiError(403, "import_disabled", IMPORT_DISABLED)
     files = _split(await request.body(), name, size)
-    async with service.importing:
+    async with service.import_lock:
         reports = await service.run(lambda archive: _import(archive, files))
     return {"files": [ImportJson.of(report, MAX_REPORTED_DAMAGE) for report in reports]}
 
@@ -137,7 +137,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
-    if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
+    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(network_of_client(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
@@ -150,7 +150,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
             raise ApiError(400, "too_many_games", f"{message}: {advice}", games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
-    async with service.exporting:  # one at a time, so that other queries are not delayed
+    async with service.export_lock:  # one at a time, so that other queries are not delayed
         return file_response(await service.run(write))
 
 
@@ -174,5 +174,5 @@ def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
     return _attachment(f"{name}.zip", buffer.getvalue(), "application/zip")
 
 
-def _attachment(name: str, content: bytes, kind: str) -> Response:
-    return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=kind)
+def _attachment(name: str, content: bytes, media_type: str) -> Response:
+    return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=media_type)

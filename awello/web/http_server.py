@@ -21,14 +21,14 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
 
-MAX_CONNECTIONS, MAX_NETWORK_CONNECTIONS = 7680, 512  # open at the same time
-NEW_CONNECTIONS = (500, 100)  # of one network: burst, and per second
-WEBSOCKET_FRAMES = (600, 150)  # of one WebSocket, of any type: burst, and per second
+MAX_CONNECTIONS, MAX_CONNECTIONS_PER_NETWORK = 7680, 512  # open at the same time
+CONNECTION_RATE = (500, 100)  # of one network: burst, and per second
+FRAME_RATE = (600, 150)  # of one WebSocket, of any type: burst, and per second
 READ_SLICE_BYTES = 1 << 12  # of WebSocket data parsed before the limits are checked again
 RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
 MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
-MAX_NETWORK_UNREAD_BYTES = 1 << 24  # buffered for all clients of a network
+MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of a network
 IGNORED_UNREAD_BYTES = 1 << 14  # may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
 READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds within which a client must read this many bytes
@@ -61,7 +61,7 @@ class HttpServerConfig(uvicorn.Config):
             ConcurrencyLimit(),
             min(MAX_CONNECTIONS, _raise_file_limit() - RESERVED_FILES),
         )
-        self.arrivals = RateLimits(*NEW_CONNECTIONS)
+        self.arrivals = RateLimits(*CONNECTION_RATE)
         self.connections: set[GuardedConnection | GuardedWebSocket] = set()
         self._checking = False
 
@@ -74,7 +74,7 @@ class HttpServerConfig(uvicorn.Config):
         address = str((transport.get_extra_info("peername") or ("",))[0])
         if self.behind_proxy and address in ("127.0.0.1", "::1"):
             return {"": self.max_connections}
-        return {"": self.max_connections, f"from {network_of(address)}": MAX_NETWORK_CONNECTIONS}
+        return {"": self.max_connections, f"from {network_of(address)}": MAX_CONNECTIONS_PER_NETWORK}
 
     def track(self, connection: "GuardedConnection | GuardedWebSocket") -> None:
         """Check regularly that the client of a connection reads its responses."""
@@ -105,7 +105,7 @@ class HttpServerConfig(uvicorn.Config):
         for unread in waiting.values():
             total = sum(size for size, _ in unread)
             for size, connection in sorted(unread, key=lambda each: -each[0]):
-                if total > MAX_NETWORK_UNREAD_BYTES:
+                if total > MAX_UNREAD_BYTES_PER_NETWORK:
                     connection.transport.abort()
                     total -= size
 
@@ -196,7 +196,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.frame_limit, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
+        self.frame_limit, self.received = RateLimit(*FRAME_RATE), monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Open the connection with a buffered transport."""

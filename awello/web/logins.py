@@ -15,7 +15,7 @@ from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # kept after a logout
-PAIR_RATE = (10, 1 / 6)  # by name and network or known device: burst, and per second
+NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # by name and network or known device: burst, and per second
 NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # for unknown origins
 
 
@@ -41,21 +41,23 @@ class LoginLimits:
     """The rate limits of login attempts by account, network and device."""
 
     def __init__(self) -> None:
-        self.pair_limits, self.network_limits = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)
+        self.name_and_origin_limits, self.network_limits = RateLimits(*NAME_AND_ORIGIN_RATE), RateLimits(*NETWORK_RATE)
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def admit_unknown(self) -> bool:
         """Whether a password from an unknown origin may be hashed."""
         return self.unknown_origin_limits.take("")
 
-    def admit(self, name: str, origin: Origin, recognised: str | None) -> bool:
-        """Whether a password may be tried; `recognised` is the known origin, `device` or `network`, if any."""
+    def admit(self, name: str, origin: Origin, known_origin: str | None) -> bool:
+        """Whether a password may be tried; `known_origin` is `device`, `network` or None."""
         name = name.lower()
-        if recognised:
-            return self.pair_limits.take(f"{name} {origin.device if recognised == 'device' else origin.network}")
+        if known_origin:
+            return self.name_and_origin_limits.take(
+                f"{name} {origin.device if known_origin == 'device' else origin.network}"
+            )
         return (
             self.network_limits.take(origin.network)
-            and self.pair_limits.take(f"{name} {origin.network}")
+            and self.name_and_origin_limits.take(f"{name} {origin.network}")
             and self.name_limits.take(name)
             and self.admit_unknown()
         )

@@ -37,13 +37,13 @@ def _moves_by_name(game: Game) -> dict[str, int]:
     return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.all_moves()}
 
 
-class Message(BaseModel):
+class RequestModel(BaseModel):
     """A request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class MovesRequest(Message):
+class MovesRequest(RequestModel):
     """A game, by its start position and moves."""
 
     game: GameName = "othello"
@@ -114,7 +114,7 @@ class ReviewRequest(MovesRequest):
         return ReviewTask(self.to_record(), self.seconds)
 
 
-class TextRequest(Message):
+class TextRequest(RequestModel):
     """A text that may contain a game or a position."""
 
     text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]

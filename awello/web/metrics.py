@@ -15,7 +15,7 @@ def format_metrics(club: ClubService) -> str:
         server, waits = club.server, sorted(club.server.store.write_seconds)
         rows += [
             ("club_connections", "gauge", "open connections to the club", club.open_connections.counts[""]),
-            ("club_members", "gauge", "accounts online", len(server.online)),
+            ("club_accounts_online", "gauge", "accounts online", len(server.online)),
             ("club_games", "gauge", "games in progress", len(server.live_games)),
             ("club_seeks", "gauge", "open seeks", len(server.lobby.seeks)),
             ("club_moves_total", "counter", "moves played, including passes", server.counts["moves"]),
@@ -26,8 +26,8 @@ def format_metrics(club: ClubService) -> str:
             late = statistics.quantiles(waits, n=20)[-1]
             rows.append(("club_write_seconds_p95", "gauge", "95th percentile of the time of recent writes", late))
     lines = []
-    for name, kind, meaning, value in rows:
-        lines += [f"# HELP awello_{name} {meaning}", f"# TYPE awello_{name} {kind}", f"awello_{name} {value:g}"]
+    for name, type, description, value in rows:
+        lines += [f"# HELP awello_{name} {description}", f"# TYPE awello_{name} {type}", f"awello_{name} {value:g}"]
     return "\n".join(lines) + "\n"
 
 

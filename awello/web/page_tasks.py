@@ -16,7 +16,7 @@ from awello.players.textbook_tree import build_search_tree
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.schemas import PositionsJson, RecognisedJson
+from awello.schemas import DetectedGameJson, PositionsJson
 from awello.search.search_tree import SearchNode
 from awello.web.client_players import validate_spec
 
@@ -28,11 +28,11 @@ def dump_positions(record: Record, since: int) -> bytes:
     return PositionsJson.of(record, since).model_dump_json().encode()
 
 
-def recognise_text(text: str, game: Game | None) -> bytes:
+def detect_text(text: str, game: Game | None) -> bytes:
     """The game or position in a text, as JSON."""
-    recognised = detect_game(text, game)
+    detected = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
-    return RecognisedJson.of(recognised.record, kind=recognised.kind, games=max(1, games)).model_dump_json().encode()
+    return DetectedGameJson.of(detected.record, format=detected.kind, games=max(1, games)).model_dump_json().encode()
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:
@@ -46,7 +46,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
     return learners
 
 
-def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
+def train_players(record: Record, learners: list[tuple[str, int]]) -> None:
     """Train players with a finished game."""
     for spec, side in learners:
         player = make_player(spec)
@@ -60,11 +60,11 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
     return find_format(format).write([record])
 
 
-def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
+def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> bytes:
     """The tree of a search as JSON, with as many plies as fit into a picture of reasonable size."""
     tree = build_search_tree(spec, position)
     plies = next(
-        plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
+        plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )
     summary = {
         "search": tree.label,

@@ -5,8 +5,8 @@ server, which prevents DNS rebinding, and requests to the API must come from the
 is not a browser.  Bodies are limited in size and time, and a content security policy lets the page load only its own
 files.
 
-Every request is charged with the estimated time that the event loop spends on it.  Each network has a budget
-(`NETWORK_BUDGET`), except for this machine; requests beyond it are delayed, or refused if the delay would be too long.
+Every request is charged with the estimated time that the event loop spends on it.  Each network has a limit
+(`EVENT_LOOP_RATE`), except for this machine; requests beyond it are delayed, or refused if the delay would be too long.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
 FILES_PATH = "/api/games/files"  # accepts files
-TEXT_PATHS = ("/api/read", "/api/file")  # accept long texts
+TEXT_PATHS = ("/api/detect", "/api/file")  # accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
-NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
-MAX_DELAY = 6.0  # seconds; requests that would be delayed for longer are refused
-MAX_OPEN_REQUESTS = 256  # of one network
-FILE_COST, API_COST = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
-PATH_COSTS = {  # for requests to these paths of the API
+EVENT_LOOP_RATE = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
+MAX_DELAY_SECONDS = 6.0  # seconds; requests that would be delayed for longer are refused
+MAX_OPEN_REQUESTS_PER_NETWORK = 256  # of one network
+FILE_COST_MS, API_COST_MS = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
+PATH_COSTS_MS = {  # for requests to these paths of the API
     "/api/contests": 8.0,
     "/api/games": 8.0,
     "/api/explore": 8.0,
@@ -60,11 +60,11 @@ class RequestGuard:
         app: ASGIApp,
         host: str = "127.0.0.1",
         host_names: Sequence[str] = (),
-        budgets: RateLimits | None = None,
+        network_limits: RateLimits | None = None,
     ) -> None:
         self.app = app
         self.accepts_addresses = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
-        self.budgets, self.open_requests = budgets or RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+        self.network_limits, self.open_requests = network_limits or RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit()
         self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,21 +80,21 @@ class RequestGuard:
             return await send_error(error, scope, receive, send)
 
     async def _handle_remote(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Handle a request when the budget of its network allows it."""
-        budget = self.budgets.get(network)
-        wait = budget.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
-        key = {network: MAX_OPEN_REQUESTS}
+        """Handle a request when the limit of its network allows it."""
+        network_limit = self.network_limits.get(network)
+        wait = network_limit.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY_SECONDS)
+        key = {network: MAX_OPEN_REQUESTS_PER_NETWORK}
         if wait is None or not self.open_requests.acquire(key):
             raise ApiError(429, "rate_limit", "too many requests: wait a few seconds and try again")
 
         async def send_counted(event: Message) -> None:
-            budget.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
+            network_limit.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
             await send(event)
 
         async def receive_counted() -> Message:
             event = await receive()
             if "content-length" not in headers:  # otherwise the length has been charged in advance
-                budget.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
+                network_limit.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
         try:
@@ -121,7 +121,7 @@ class RequestGuard:
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise ApiError(403, "cross_origin", "requests from other sites are refused: use the page of this server")
         if _content_length(headers) > (limit := _max_body_bytes(scope)):
-            raise _too_large(limit)
+            raise _too_large_error(limit)
 
     def is_own_host(self, host: str) -> bool:
         """Whether a `Host` header names this server."""
@@ -149,7 +149,7 @@ class RequestGuard:
                 raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > limit:
-                raise _too_large(limit)
+                raise _too_large_error(limit)
             return event
 
         async def send_with_headers(event: Message) -> None:
@@ -194,12 +194,12 @@ def _content_length(headers: Headers) -> int:
 def estimate_cost(path: str, length: int) -> float:
     """The estimated time that the event loop spends on a request, in milliseconds."""
     if not path.startswith("/api/"):
-        return FILE_COST
-    costs = (cost for prefix, cost in PATH_COSTS.items() if path.startswith(prefix))
-    return next(costs, API_COST) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
+        return FILE_COST_MS
+    costs = (cost for prefix, cost in PATH_COSTS_MS.items() if path.startswith(prefix))
+    return next(costs, API_COST_MS) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
 
 
-def _too_large(limit: int) -> ApiError:
+def _too_large_error(limit: int) -> ApiError:
     message = f"the request is too large: send at most {limit >> 10} KiB"
     return ApiError(413, "too_large", message, limit_kib=limit >> 10)
 

@@ -45,7 +45,7 @@ class ClubStandingJson(BaseModel):
     bot: bool
     points: float
     buchholz: float = Field(description="The points of all opponents")
-    berger: float = Field(
+    sonneborn_berger: float = Field(
         description="Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones"
     )
     wins: int

@@ -108,44 +108,44 @@ interface Standing {
   bot: string; games: number; points: number; mean_score: number; elo: number; elo_margin: number; mean_ms: number;
   rounds: Outcomes; forfeits: Record<string, number>; messages: Record<string, string>;
 }
-interface Outcomes { won: number; drawn: number; lost: number }
+interface Outcomes { wins: number; draws: number; losses: number }
 interface Contest {
   id: string; game: string; players: string[]; state: string; started: string; rounds_played: number; rounds_total: number;
   seconds_left: number | null; message?: string; standings: Standing[]; games: ContestGame[];
-  pairs: ({ first: string; second: string } & Outcomes)[];
+  pairings: ({ first: string; second: string } & Outcomes)[];
 }
 
 // ---- club messages
 interface TimeControl { seconds: number; increment: number }
 interface Terms { variant: string; control: TimeControl; rated: boolean }
 interface Rating { rating: number; established: boolean }
-interface Pool extends Rating { variant: string; speed: string; wins: number; draws: number; losses: number }
-interface ClubPlayerState extends Rating { name: string; bot: boolean; after: number | null }
+interface PoolRating extends Rating { variant: string; speed: string; wins: number; draws: number; losses: number }
+interface ClubPlayerState extends Rating { name: string; bot: boolean; rating_after: number | null }
 interface ClubState {
   game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
-  offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
-  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; receivedAt: number;
+  draw_offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
+  first_move_seconds: number | null; tournament: number | null; unrated_reason: string | null; control: TimeControl; rated: boolean; receivedAt: number;
 }
 interface Offer extends Rating {
   number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
 }
 interface SentOffer { name: string; variant: string }
-interface Ranked extends Pool { name: string; bot: boolean }
+interface LeaderboardRow extends PoolRating { name: string; bot: boolean }
 interface PlayedGame extends TimeControl {
   number: number; variant: string; players: string[]; side: number; rating_change: number | null; started: number; over: boolean; reason: string;
   winner: number | null; score: number[] | null;
 }
 interface Profile {
-  name: string; bot: boolean; owner: string | null; online: boolean; ratings: Pool[]; games_played: number; recent_games: PlayedGame[];
+  name: string; bot: boolean; owner: string | null; online: boolean; ratings: PoolRating[]; games_played: number; recent_games: PlayedGame[];
 }
 interface Token { id: number; label: string; created: number }
 interface LobbyGame { game: number; variant: string; players: string[] }
-interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: number; members: string[] }
+interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: string[]; online_count: number }
 interface ChatMessage { by: string; text: string }
 interface Pairing {
   round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;
 }
-interface TournamentRow { name: string; rank: number; bot: boolean; points: number; buchholz: number; berger: number; wins: number }
+interface TournamentRow { name: string; rank: number; bot: boolean; points: number; buchholz: number; sonneborn_berger: number; wins: number }
 interface Tournament {
   tournament: number; name: string; state: string; variant: string; control: TimeControl; rated: boolean; system: string;
   rounds: number; round: number; starts: number; entrants: number; grace: number; pairings: Pairing[];

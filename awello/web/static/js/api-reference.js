@@ -14,9 +14,9 @@ function resolve(schema) {
 function fieldsOf(operation) {
   const schema = resolve(operation.requestBody?.content["application/json"]?.schema);
   const fields = Object.entries(schema?.properties ?? {}).map(([name, field]) => {
-    const kind = field.type ?? field.anyOf?.map((/** @type {any} */ one) => one.type).join(" or ") ?? "";
+    const type = field.type ?? field.anyOf?.map((/** @type {any} */ one) => one.type).join(" or ") ?? "";
     const fallback = "default" in field ? `, default: ${JSON.stringify(field.default)}` : "";
-    return `${name}: ${kind}${fallback}${field.description ? `  (${field.description})` : ""}`;
+    return `${name}: ${type}${fallback}${field.description ? `  (${field.description})` : ""}`;
   });
   return fields.length ? h("pre", { tabIndex: 0 }, fields.join("\n")) : null;
 }

@@ -34,33 +34,33 @@ export class ArchiveList {
     /** @type {[string, string][]} */
     const games = [["", t("archive.game.all")], ...gameOptions()];
     return h("form", { class: "archive-filters", onsubmit: (event) => event.preventDefault() },
-      this.field("player"),
+      this.filterInput("player"),
       h("details", { class: "disclosure", open: this.openFilters, ontoggle: (event) => (this.openFilters = event.target.open) }, h("summary", {}, t("archive.filters")),
-        this.choice("game", games),
-        this.field("opening"), this.field("year", { maxLength: 9, placeholder: "1990-1999" }),
-        this.choice("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
+        this.filterSelect("game", games),
+        this.filterInput("opening"), this.filterInput("year", { maxLength: 9, placeholder: "1990-1999" }),
+        this.filterSelect("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
         this.throughBox()));
   }
 
   /** @param {string} name @param {Properties} [more] */
-  field(name, more = {}) {
-    const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.value.trim());
+  filterInput(name, more = {}) {
+    const change = (/** @type {HandledEvent} */ event) => this.setFilter(name, event.target.value.trim());
     return formRow(t(`archive.${name}`), h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.filters[name] ?? "", oninput: change, ...more }));
   }
 
   /** @param {string} name @param {[string, string][]} values */
-  choice(name, values) {
-    const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.value);
+  filterSelect(name, values) {
+    const change = (/** @type {HandledEvent} */ event) => this.setFilter(name, event.target.value);
     return formRow(t(`archive.${name}`), select({ id: `archive-${name}`, onchange: change }, values, this.filters[name]));
   }
 
   throughBox() {
-    const change = (/** @type {HandledEvent} */ event) => this.change("through", event.target.checked);
+    const change = (/** @type {HandledEvent} */ event) => this.setFilter("through", event.target.checked);
     return formRow(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.filters.through), onchange: change }));
   }
 
   /** @param {string} name @param {string | boolean} value */
-  change(name, value) {
+  setFilter(name, value) {
     this.filters[name] = value;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.update(), TYPING_DELAY_MS);
@@ -106,7 +106,7 @@ export class ArchiveList {
 
   /** @param {{ total: number, games: ArchivedGame[] }} page @param {number | null} before */
   show({ total, games }, before) {
-    const items = games.map((entry) => this.item(entry));
+    const items = games.map((entry) => this.gameItem(entry));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
     this.last = games.at(-1)?.number ?? null;
@@ -117,7 +117,7 @@ export class ArchiveList {
   }
 
   /** @param {ArchivedGame} entry */
-  item(entry) {
+  gameItem(entry) {
     const { number, game, players, winner, date, event, opening } = entry;
     const family = GAMES[game].family;
     /** @param {number} index */

@@ -48,7 +48,7 @@ export class ClubBar {
   drawKey({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()].map(({ game, mover }) => [game, mover]);
-    const own = live && [shown.number, shown.ownSide, shown.state.ply, shown.state.offer, shown.over, shown.firstMoveSeconds, shown.claimSeconds];
+    const own = live && [shown.number, shown.ownSide, shown.state.ply, shown.state.draw_offer, shown.over, shown.firstMoveSeconds, shown.claimSeconds];
     return [games, [...club.challenges.keys()], state.tab, club.offline, club.connection.online, own, this.resigning];
   }
 
@@ -63,7 +63,7 @@ export class ClubBar {
 
   /** Announce draw offers to screen readers. @param {Game} game */
   announceOffer(game) {
-    const side = game.live && game.clubGame.state.offer;
+    const side = game.live && game.clubGame.state.draw_offer;
     const text = typeof side === "number" ? t(`club.draw.offered.${game.family}`, { side: sideSubject(game.family, side) }) : "";
     if (text && text !== this.announcedOffer) announce(text);
     this.announcedOffer = text;
@@ -128,7 +128,7 @@ export class ClubBar {
 
   /** @param {ClubGame} game @param {Family} family */
   drawControls(game, family) {
-    const { offer } = game.state;
+    const { draw_offer: offer } = game.state;
     if (offer === game.ownSide) return [this.button("draw.withdraw", game, () => this.sendAction("draw", game, { accept: false }))];
     if (offer === null) return [this.button("draw.offer", game, () => this.sendAction("draw", game))];
     return [
@@ -180,7 +180,7 @@ export class ClubBar {
   /** @param {ClubGame} game @param {string} offeredBy */
   endingParts(game, offeredBy) {
     const { state: ended, ownSide: mine } = game;
-    const rated = ended.players.filter(({ after }) => after !== null);
+    const rated = ended.players.filter(({ rating_after: after }) => after !== null);
     return [
       rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, withColon(player.name, formatRatingChange(player))))),
       mine !== null && this.rematchControl(game, offeredBy),

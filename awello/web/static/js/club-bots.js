@@ -1,4 +1,4 @@
-/** The user's bots: register one, create a token for it, revoke it. */
+/** The user's bots: create one, create a token for it, revoke it. */
 import { clubErrorText } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
@@ -15,12 +15,12 @@ export class ClubBots {
     this.element = h("section", { "aria-label": t("club.view.bots") },
       h("p", { class: "muted" }, t("club.bots.about")), this.error, this.list,
       h("h2", {}, t("club.bots.new")),
-      h("form", { class: "inline-form", onsubmit: (event) => this.register(event) },
-        h("label", { htmlFor: "bot-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
+      h("form", { class: "inline-form", onsubmit: (event) => this.createBot(event) },
+        h("label", { htmlFor: "bot-name" }, t("club.name")), this.name, h("button", { id: "bot-create" }, t("club.bots.create"))));
   }
 
   /** Run a task and show its error. @param {() => Promise<void>} work */
-  async act(work) {
+  async run(work) {
     this.error.textContent = "";
     try {
       await work();
@@ -30,7 +30,7 @@ export class ClubBots {
   }
 
   load() {
-    return this.act(async () => {
+    return this.run(async () => {
       const bots = await api("GET", "/api/club/bots");
       const tokens = await Promise.all(bots.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/bots/${name}/tokens`)));
       this.list.replaceChildren(...bots.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ index) => this.botCard(name, tokens[index])));
@@ -38,9 +38,9 @@ export class ClubBots {
   }
 
   /** @param {Event} event */
-  async register(event) {
+  async createBot(event) {
     event.preventDefault();
-    await this.act(async () => {
+    await this.run(async () => {
       await api("POST", "/api/club/bots", { name: this.name.value.trim() });
       this.name.value = "";
       await this.load();
@@ -49,21 +49,21 @@ export class ClubBots {
 
   /** @param {string} name @param {Token[]} tokens */
   botCard(name, tokens) {
-    const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.token(name, token)));
+    const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.tokenRow(name, token)));
     const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
     const fresh = h("div", { class: "club-token", role: "status" });
     return h("article", { class: "club-card" }, h("h3", {}, name),
       rows,
-      h("form", { class: "inline-form", onsubmit: (event) => this.make(event, name, { rows, label, fresh }) },
-        h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `make-${name}` }, t("club.token.make"))),
+      h("form", { class: "inline-form", onsubmit: (event) => this.createToken(event, name, { rows, label, fresh }) },
+        h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `create-token-${name}` }, t("club.token.create"))),
       fresh);
   }
 
   /** @param {string} name @param {Token} token */
-  token(name, { id, label, created }) {
+  tokenRow(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-own-offer" }, h("span", {}, label, " ", h("small", {}, when)),
-      h("button", { id: `revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.act(async () => {
+      h("button", { id: `revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.run(async () => {
         await api("DELETE", `/api/club/bots/${name}/tokens/${id}`);
         await this.load();
       }) }, t("club.token.revoke")));
@@ -75,13 +75,13 @@ export class ClubBots {
    * @param {string} name
    * @param {{ rows: HTMLElement, label: HTMLInputElement, fresh: HTMLElement }} parts
    */
-  async make(event, name, { rows, label, fresh }) {
+  async createToken(event, name, { rows, label, fresh }) {
     event.preventDefault();
-    await this.act(async () => {
+    await this.run(async () => {
       const { token } = await api("POST", `/api/club/bots/${name}/tokens`, { label: label.value.trim() });
       label.value = "";
       const tokens = await api("GET", `/api/club/bots/${name}/tokens`);
-      rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.token(name, one)));
+      rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.tokenRow(name, one)));
       const text = h("input", { id: `token-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
       fresh.replaceChildren(

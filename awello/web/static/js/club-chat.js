@@ -19,34 +19,34 @@ export class ClubChat {
   }
 
   /** Turn the delivery of messages on or off on the server. */
-  updateSubscription() {
-    if (this.club.name && this.club.connection.online) this.club.connection.request("chat", { subscribe: settings.chat }).catch(() => {});
+  sendSetting() {
+    if (this.club.name && this.club.connection.online) this.club.connection.request("set_chat", { enabled: settings.chat }).catch(() => {});
   }
 
   /** @param {boolean} on */
   setEnabled(on) {
     saveSetting("chat", on);
-    this.updateSubscription();
+    this.sendSetting();
     notifyChange("club");
   }
 
   /** @param {number} number @param {string} text */
   async send(number, text) {
-    await this.club.connection.request("say", { game: number, text });
-    this.add(number, { by: this.club.name ?? "", text });
+    await this.club.connection.request("chat", { game: number, text });
+    this.addMessage(number, { by: this.club.name ?? "", text });
   }
 
   /** @param {{ game: number } & ChatMessage} given */
   handleMessage({ game, by, text }) {
-    this.add(game, { by, text });
+    this.addMessage(game, { by, text });
     if (this.isLogVisible(game) || by === this.club.name) return; // the visible log announces new messages itself
     announce(withColon(by, text));
     showNotice(withColon(by, text), false);
   }
 
-  /** @param {number} number @param {ChatMessage} line */
-  add(number, line) {
-    this.messages.set(number, [...(this.messages.get(number) ?? []), line].slice(-MAX_MESSAGES));
+  /** @param {number} number @param {ChatMessage} message */
+  addMessage(number, message) {
+    this.messages.set(number, [...(this.messages.get(number) ?? []), message].slice(-MAX_MESSAGES));
   }
 
   /** @param {number} number */

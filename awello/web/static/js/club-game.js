@@ -60,7 +60,7 @@ export class ClubGame {
 
   /** Seconds left for a first move, or null if both sides have moved. */
   get firstMoveSeconds() {
-    const { first_move: left, receivedAt, over } = this.state;
+    const { first_move_seconds: left, receivedAt, over } = this.state;
     return left === null || over ? null : Math.max(0, Math.ceil(left - (performance.now() - receivedAt) / 1000));
   }
 

@@ -13,28 +13,28 @@ export class ClubLeaderboard {
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
-    this.kind = select({ id: "leaderboard-kind", onchange: () => this.load() }, gameOptions(), preferredGame());
+    this.variant = select({ id: "leaderboard-variant", onchange: () => this.load() }, gameOptions(), preferredGame());
     this.speed = select({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
     this.status = h("p", { class: "muted", id: "leaderboard-status", role: "status" });
     this.rows = h("tbody");
     const heads = ["rank", "player", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
     this.table = h("table", { class: "summary club-table", id: "leaderboard", hidden: true }, h("caption", { class: "visually-hidden" }, t("club.view.leaderboard")), h("thead", {}, h("tr", {}, ...heads)), this.rows);
     this.element = h("section", { "aria-label": t("club.view.leaderboard") },
-      formRow(t("club.form.kind"), this.kind), formRow(t("club.form.speed"), this.speed),
+      formRow(t("club.form.variant"), this.variant), formRow(t("club.form.speed"), this.speed),
       this.table, this.status);
   }
 
   async load() {
-    const query = new URLSearchParams({ variant: this.kind.value, speed: this.speed.value });
+    const query = new URLSearchParams({ variant: this.variant.value, speed: this.speed.value });
     try {
       const response = await api("GET", `/api/club/leaderboard?${query}`);
-      if (query.get("variant") === this.kind.value && query.get("speed") === this.speed.value) this.show(response);
+      if (query.get("variant") === this.variant.value && query.get("speed") === this.speed.value) this.show(response);
     } catch (error) {
       this.status.textContent = clubErrorText(error);
     }
   }
 
-  /** @param {Ranked[]} players */
+  /** @param {LeaderboardRow[]} players */
   show(players) {
     this.table.hidden = !players.length;
     this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");

@@ -18,31 +18,31 @@ export class ClubLobby {
     this.challengeList = h("div", { class: "club-challenges" });
     this.seeks = h("ul", { id: "club-seeks", class: "club-rows" });
     this.games = h("ul", { id: "club-games", class: "club-rows" });
-    this.members = h("div", { id: "club-members", class: "club-members" });
+    this.online = h("div", { id: "club-online", class: "club-names" });
     /** @type {[string, string][]} */
     const times = Object.entries(TIME_PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
-    this.kind = select({ id: "club-kind", onchange: () => this.nameSides() }, gameOptions(), preferredGame());
+    this.variant = select({ id: "club-variant", onchange: () => this.updateSideOptions() }, gameOptions(), preferredGame());
     this.time = select({ id: "club-time", onchange: () => this.toggleMinutes() }, [...times, ["other", t("club.time.other")]]);
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
     this.rated = h("input", { id: "club-rated", type: "checkbox", checked: true });
     this.side = h("select", { id: "club-side" });
-    this.name = h("input", { id: "club-opponent", list: "club-present", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anyone") });
-    this.present = h("datalist", { id: "club-present" });
+    this.name = h("input", { id: "club-opponent", list: "club-online-names", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anyone") });
+    this.onlineOptions = h("datalist", { id: "club-online-names" });
     this.minutesRow = this.formRow("minutes", this.minutes);
     this.minutesRow.hidden = true;
     this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
     this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        this.formRow("opponent", this.name), this.present, this.formRow("kind", this.kind), this.formRow("time", this.time), this.minutesRow,
+        this.formRow("opponent", this.name), this.onlineOptions, this.formRow("variant", this.variant), this.formRow("time", this.time), this.minutesRow,
         this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.error,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
     this.heading = h("h2", {}, t("club.online"));
     this.element = h("section", { "aria-label": t("club.view.lobby") },
       this.challengeList, h("h2", {}, t("club.seeks")), this.seeks, this.form,
-      h("h2", {}, t("club.games")), this.games, this.heading, this.members);
+      h("h2", {}, t("club.games")), this.games, this.heading, this.online);
     this.drawn = "";
-    this.nameSides();
+    this.updateSideOptions();
   }
 
   // ---- the form -----------------------------------------------------------------------------------------------------
@@ -55,9 +55,9 @@ export class ClubLobby {
     return formRow(t(`club.form.${name}`), control);
   }
 
-  nameSides() {
+  updateSideOptions() {
     const { value } = this.side;
-    const sides = [["", t("club.side.random")], ...[0, 1].map((side) => [String(side), clubSideName(this.kind.value, side)])];
+    const sides = [["", t("club.side.random")], ...[0, 1].map((side) => [String(side), clubSideName(this.variant.value, side)])];
     this.side.replaceChildren(...sides.map(([side, text]) => h("option", { value: side, selected: side === value }, text)));
   }
 
@@ -66,7 +66,7 @@ export class ClubLobby {
     event.preventDefault();
     const seconds = TIME_PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
     /** @type {Record<string, unknown>} */
-    const terms = { variant: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
+    const terms = { variant: this.variant.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
     if (this.side.value) terms.side = Number(this.side.value);
     this.error.textContent = await this.club.offer(this.name.value.trim(), terms);
     if (!this.error.textContent) this.name.value = "";
@@ -76,7 +76,7 @@ export class ClubLobby {
   invite(name) {
     this.form.open = true;
     this.name.value = name;
-    this.kind.focus();
+    this.variant.focus();
   }
 
   // ---- the lists ----------------------------------------------------------------------------------------------------
@@ -88,40 +88,40 @@ export class ClubLobby {
     this.drawn = drawn;
     this.form.hidden = !club.name;
     replaceContent(this.challengeList, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
-    const sent = [...club.sent].map(([number, { name, variant }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
-    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.seek(offer)));
+    const sent = [...club.sent].map(([number, { name, variant }]) => this.ownOfferRow(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
+    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.ownOfferRow(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.seekRow(offer)));
     replaceContent(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "muted" }, t("club.seeks.none")));
-    const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.game(game));
+    const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.gameRow(game));
     replaceContent(this.games, ...games, games.length ? null : h("li", { class: "muted" }, t("club.games.none")));
-    this.heading.textContent = `${t("club.online")} (${lobby.online})`;
-    replaceContent(this.members, ...lobby.members.slice(0, MAX_ROWS).map((name) => this.member(name)));
-    this.present.replaceChildren(...lobby.members.filter((name) => name !== club.name).map((value) => h("option", { value })));
+    this.heading.textContent = `${t("club.online")} (${lobby.online_count})`;
+    replaceContent(this.online, ...lobby.online.slice(0, MAX_ROWS).map((name) => this.playerButton(name)));
+    this.onlineOptions.replaceChildren(...lobby.online.filter((name) => name !== club.name).map((value) => h("option", { value })));
   }
 
   /** @param {Offer} offer */
-  seek(offer) {
+  seekRow(offer) {
     const { club } = this;
     const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
-    const kind = offer.bot ? ` · ${t("club.bot")}` : "";
-    const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${kind}`);
+    const botMark = offer.bot ? ` · ${t("club.bot")}` : "";
+    const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${botMark}`);
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
-      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + kind)));
+      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + botMark)));
   }
 
   /** @param {number} number @param {string} text */
-  mine(number, text) {
+  ownOfferRow(number, text) {
     return h("li", { class: "club-own-offer" }, h("span", {}, text), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
   }
 
   /** @param {LobbyGame} given */
-  game({ game, variant, players }) {
+  gameRow({ game, variant, players }) {
     const own = players.includes(this.club.name ?? "");
     return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
       h("strong", {}, players.join(" – ")), h("span", { class: "club-action" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${variant}`))));
   }
 
   /** @param {string} name */
-  member(name) {
-    return h("button", { id: `club-member-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
+  playerButton(name) {
+    return h("button", { id: `club-online-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
   }
 }

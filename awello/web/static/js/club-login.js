@@ -13,29 +13,29 @@ export class ClubLogin {
     this.password = h("input", { id: "club-password", name: "password", type: "password", maxLength: 200, required: true, "aria-describedby": "club-login-error club-password-help" });
     this.help = h("p", { id: "club-password-help", class: "muted" }, t("club.password.help", { count: MIN_PASSWORD_CHARS }));
     this.error = h("p", { id: "club-login-error", class: "error", role: "alert" });
-    this.send = h("button", { id: "club-submit", class: "primary" });
-    this.other = h("button", { id: "club-switch-form", type: "button", onclick: () => this.change() });
+    this.submitButton = h("button", { id: "club-submit", class: "primary" });
+    this.switchButton = h("button", { id: "club-switch-form", type: "button", onclick: () => this.toggleSignUp() });
     this.element = h("section", { class: "club-login" },
       this.title,
       h("p", { class: "muted" }, t("club.login.about")),
       h("form", { onsubmit: (event) => this.submit(event) },
         formRow(t("club.name"), this.name), formRow(t("club.password"), this.password), this.help, this.error,
-        h("div", { class: "buttons" }, this.send, this.other)));
-    this.label();
+        h("div", { class: "buttons" }, this.submitButton, this.switchButton)));
+    this.updateLabels();
   }
 
-  label() {
-    this.title.textContent = this.send.textContent = t(this.signUp ? "club.signup" : "club.login");
-    this.other.textContent = t(this.signUp ? "club.login.instead" : "club.signup.instead");
+  updateLabels() {
+    this.title.textContent = this.submitButton.textContent = t(this.signUp ? "club.signup" : "club.login");
+    this.switchButton.textContent = t(this.signUp ? "club.login.instead" : "club.signup.instead");
     this.password.autocomplete = this.signUp ? "new-password" : "current-password";
     this.help.hidden = !this.signUp;
   }
 
   /** Switch between login and sign-up, keeping the name. */
-  change() {
+  toggleSignUp() {
     this.signUp = !this.signUp;
     this.password.value = this.error.textContent = "";
-    this.label();
+    this.updateLabels();
     this.name.focus();
   }
 
@@ -43,7 +43,7 @@ export class ClubLogin {
   async submit(event) {
     event.preventDefault();
     this.error.textContent = "";
-    this.send.disabled = true;
+    this.submitButton.disabled = true;
     try {
       await this.club.logIn(this.name.value.trim(), this.password.value, this.signUp);
       this.password.value = "";
@@ -52,7 +52,7 @@ export class ClubLogin {
       this.error.textContent = clubErrorText(error);
       (error.code === "invalid_name" || error.code === "name_taken" ? this.name : this.password).focus();
     } finally {
-      this.send.disabled = false;
+      this.submitButton.disabled = false;
     }
   }
 }

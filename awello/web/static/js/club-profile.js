@@ -13,7 +13,7 @@ export class ClubProfile {
     this.tab = tab;
     this.name = name;
     this.element = h("section", { class: "club-profile", "aria-label": t("club.view.profile") });
-    this.rows = h("ol", { id: "club-last", class: "club-rows" });
+    this.rows = h("ol", { id: "club-recent-games", class: "club-rows" });
     this.more = h("button", { id: "club-more", onclick: () => this.loadMore() }, t("archive.more"));
     this.last = 0; // number of the last listed game
     if (name) this.load(name);
@@ -33,12 +33,12 @@ export class ClubProfile {
   /** @param {Profile} profile */
   show(profile) {
     const { name, bot, owner, online, ratings, games_played: games, recent_games: last } = profile;
-    const kind = bot ? t("club.bot.owner", { name: owner ?? "?" }) : "";
+    const ownerText = bot ? t("club.bot.owner", { name: owner ?? "?" }) : "";
     const count = t(`explorer.games.${pluralKey(games)}`, { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
-    this.add(last);
+    this.addGames(last);
     this.element.replaceChildren(
-      h("h2", {}, name), h("p", { class: "muted" }, [kind, online ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
+      h("h2", {}, name), h("p", { class: "muted" }, [ownerText, online ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
         this.club.name && online && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
         this.club.name && name !== this.club.name ? this.blockButton(name) : null,
@@ -68,15 +68,15 @@ export class ClubProfile {
   async loadMore() {
     try {
       const { recent_games: last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${PAGE_SIZE}&before=${this.last}`);
-      this.add(last)[0]?.querySelector("button")?.focus();
+      this.addGames(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
       this.more.textContent = clubErrorText(error);
     }
   }
 
   /** Add games to the list. @param {PlayedGame[]} last */
-  add(last) {
-    const items = last.map((game) => this.game(game));
+  addGames(last) {
+    const items = last.map((game) => this.gameRow(game));
     this.rows.append(...items);
     this.last = last.at(-1)?.number ?? 0;
     this.more.hidden = last.length < PAGE_SIZE;
@@ -84,13 +84,13 @@ export class ClubProfile {
   }
 
   /** @param {PlayedGame} game */
-  game(game) {
+  gameRow(game) {
     const { number, players, side, rating_change: change } = game;
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.started);
     const facts = [t(`game.${game.variant}`), formatTimeControl(game), when].join(" · ");
     return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
       h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
-      h("span", { class: "club-rating" }, [scoreOf(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),
+      h("span", { class: "club-rating" }, [formatScore(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),
       h("small", {}, facts)));
   }
 }
@@ -103,14 +103,14 @@ function outcome({ over, reason, winner, side }) {
 }
 
 /** The score, the player's own first. @param {PlayedGame} game */
-function scoreOf({ score, side }) {
+function formatScore({ score, side }) {
   return score ? `${score[side]}–${score[1 - side]}` : "";
 }
 
-/** @param {Pool[]} ratings */
+/** @param {PoolRating[]} ratings */
 function ratingTable(ratings) {
   const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
-  /** @param {Pool} pool */
+  /** @param {PoolRating} pool */
   const row = (pool) => h("tr", {},
     h("th", { scope: "row" }, `${t(`game.${pool.variant}`)} · ${t(`club.speed.${pool.speed}`)}`),
     h("td", {}, formatRating(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));

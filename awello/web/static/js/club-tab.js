@@ -94,12 +94,12 @@ export class ClubTab {
     if (this.view === "game" && !state.game.clubGame) this.view = "lobby";
     if (!club.name && this.view === "bots") this.view = "lobby";
     this.offline.hidden = !club.offline;
-    this.arrange();
+    this.updateNavigation();
     this.views[this.view].update?.();
   }
 
   /** Update the account, the navigation and the visible view. */
-  arrange() {
+  updateNavigation() {
     const { club } = this;
     const own = this.view === "profile" && Boolean(club.name) && this.views.profile.name === club.name;
     const drawn = [this.view, own, club.name, Boolean(state.game.clubGame)].join();
@@ -111,18 +111,18 @@ export class ClubTab {
     /** @type {[keyof ClubViews, unknown][]} */
     const known = [["game", state.game.clubGame], ["lobby", true], ["tournaments", true], ["leaderboard", true], ["profile", club.name], ["bots", club.name]];
     const focused = this.nav.contains(document.activeElement) ? document.activeElement?.id : null;
-    this.nav.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.choice(name, name === this.view && (name !== "profile" || own))));
+    this.nav.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.viewButton(name, name === this.view && (name !== "profile" || own))));
     if (focused) document.getElementById(focused)?.focus();
     this.account.hidden = !club.name;
-    this.account.replaceChildren(h("span", {}, t("club.you", { name: club.name ?? "" })), h("button", { id: "club-logout", onclick: () => this.leave() }, t("club.logout")));
+    this.account.replaceChildren(h("span", {}, t("club.you", { name: club.name ?? "" })), h("button", { id: "club-logout", onclick: () => this.logOut() }, t("club.logout")));
   }
 
   /** @param {keyof ClubViews} name @param {boolean} chosen */
-  choice(name, chosen) {
+  viewButton(name, chosen) {
     return h("button", { id: `club-view-${name}`, "aria-current": chosen ? "page" : null, onclick: () => this.show(name) }, t(`club.view.${name}`));
   }
 
-  async leave() {
+  async logOut() {
     try {
       await this.club.logOut();
     } catch (error) {
@@ -156,7 +156,7 @@ class ClubGameView {
     const { state: known } = game.clubGame;
     this.head.replaceChildren(
       h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
-      ...(known.unrated ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated}`))] : []),
+      ...(known.unrated_reason ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated_reason}`))] : []),
       ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, withColon(clubSideName(known.variant, side), ""),
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
         ` ${formatRating(player)}${player.bot ? ` · ${t("club.bot")}` : ""}`)),

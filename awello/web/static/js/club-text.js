@@ -61,7 +61,7 @@ export function formatPlayer({ name, bot, ...rating }) {
 export const clubSideName = (variant, side) => t(`side.${GAMES[variant].family}.${side}`);
 
 /** A rating change, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
-export const formatRatingChange = ({ rating, after }) => `${rating} → ${after} (${formatSigned((after ?? rating) - rating)})`;
+export const formatRatingChange = ({ rating, rating_after: after }) => `${rating} → ${after} (${formatSigned((after ?? rating) - rating)})`;
 
 /** The text of an error of the club in the user's language. @param {ErrorInfo} error */
 export const clubErrorText = (error) => translateError(`club.error.${error.code}`, error) ?? errorText(error);

@@ -3,8 +3,8 @@ import { formatSystem, formatTournamentTerms } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
 
-/** @type {("points" | "buchholz" | "berger" | "wins")[]} */
-const COLUMNS = ["points", "buchholz", "berger", "wins"];
+/** @type {("points" | "buchholz" | "sonneborn_berger" | "wins")[]} */
+const COLUMNS = ["points", "buchholz", "sonneborn_berger", "wins"];
 
 /** @param {number} value */
 const formatNumber = (value) => value.toLocaleString(currentLanguage(), { maximumFractionDigits: 2 });
@@ -23,8 +23,8 @@ export function renderTournament(details, view) {
     h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })}`),
     h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.stateParts(details))),
     ...ownStatus(details, view),
-    ...(state === "open" || state === "cancelled" ? entered(details, view) : [standings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
-    ...rounds(details, view),
+    ...(state === "open" || state === "cancelled" ? entrantList(details, view) : [standingsTable(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
+    ...roundSections(details, view),
     h("p", {}, h("a", { id: "tournament-link", href: `#club/tournament/${number}` }, t("club.tournament.link"))),
   ];
 }
@@ -36,7 +36,7 @@ function ownStatus(details, view) {
   const mine = state === "playing" && name ? pairings.find((pairing) => pairing.round === round && (pairing.first === name || pairing.second === name)) : null;
   if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...ownPairing(mine, view))];
   if (state !== "open") return [];
-  const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.stay", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
+  const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.entered.about", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
   return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.enterButton(details) : view.loginButton())].filter(Boolean);
 }
 
@@ -57,13 +57,13 @@ function ownPairing({ round, first, second, game, points: gained }, { club }) {
 const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
 
 /** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
-function entered({ standings: rows }, view) {
+function entrantList({ standings: rows }, view) {
   if (!rows.length) return [];
-  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
+  return [h("h2", {}, t("club.tournament.entrants")), h("div", { id: "tournament-entrants", class: "club-names" }, ...rows.map(({ name }) => h("button", { id: `entrant-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
 }
 
 /** @param {Tournament} given @param {ClubTournaments} view */
-function standings({ standings: rows }, view) {
+function standingsTable({ standings: rows }, view) {
   /** @param {string} name */
   const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
   /** @param {TournamentRow} each */
@@ -82,7 +82,7 @@ function standings({ standings: rows }, view) {
  * @param {Tournament} given
  * @param {ClubTournaments} view
  */
-function rounds({ pairings, round: last }, view) {
+function roundSections({ pairings, round: last }, view) {
   const numbers = [...new Set(pairings.map(({ round }) => round))].reverse();
   return numbers.map((round) => {
     const rows = pairings.filter((pairing) => pairing.round === round).map((pairing) => pairingRow(pairing, view));
@@ -101,12 +101,12 @@ function pairingRow(pairing, view) {
   return h("li", { class: "club-pairing" },
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
     h("span", { class: "club-pairing-players" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
-    h("span", { class: "club-rating" }, resultWords(pairing)),
+    h("span", { class: "club-rating" }, resultText(pairing)),
     game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(label), names.join(" – ")), onclick: () => view.club.show(game) }, t(label)) : null);
 }
 
 /** The result of a pairing, such as "1 – 0". @param {Pairing} given */
-function resultWords({ second, game, points: gained, forfeit }) {
+function resultText({ second, game, points: gained, forfeit }) {
   if (second === null) return t("club.bye");
   if (!gained) return game ? "" : t("club.pairing.waiting"); // the button shows that it is in progress
   const result = gained.map(formatPoints).join(" – ");

@@ -63,51 +63,51 @@ export class ClubTournaments {
     const drawn = JSON.stringify([list, opened, [...entered], details, error, club.name, club.connection.online, currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    const parts = opened === null ? this.all() : this.one();
+    const parts = opened === null ? this.listParts() : this.detailParts();
     replaceContent(this.element, ...parts, error && h("p", { class: "error", role: "alert" }, error));
     this.tick();
   }
 
   // ---- the list -----------------------------------------------------------------------------------------------------
-  all() {
+  listParts() {
     const { list } = this;
     if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     if (!list.length) return [h("p", { class: "muted" }, t("club.tournaments.none"))];
     const open = list.some(({ state }) => state === "open");
     const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "muted" }, t("club.tournaments.login")), this.loginButton());
-    return [hint, ...Object.keys(GROUPS).flatMap((name) => this.group(name))];
+    return [hint, ...Object.keys(GROUPS).flatMap((name) => this.groupParts(name))];
   }
 
   /** @param {string} name */
-  group(name) {
+  groupParts(name) {
     const matching = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
     if (!matching.length) return [];
     if (name === "ended") matching.reverse().splice(MAX_ENDED);
     else matching.sort((one, other) => one.starts - other.starts);
-    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.row(each)))];
+    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.tournamentRow(each)))];
   }
 
-  /** @param {Tournament} contest */
-  row(contest) {
-    const { tournament: number, name, entrants } = contest;
-    return h("li", { class: "club-contest" },
+  /** @param {Tournament} tournament */
+  tournamentRow(tournament) {
+    const { tournament: number, name, entrants } = tournament;
+    return h("li", { class: "club-tournament" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
         h("strong", {}, name), h("span", { class: "club-rating" }, t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })),
-        h("small", {}, `${formatTournamentTerms(contest)} · ${formatSystem(contest)}`),
-        h("small", {}, ...this.stateParts(contest))),
-      this.enterButton(contest));
+        h("small", {}, `${formatTournamentTerms(tournament)} · ${formatSystem(tournament)}`),
+        h("small", {}, ...this.stateParts(tournament))),
+      this.enterButton(tournament));
   }
 
-  /** The state: start time, current round, or end. @param {Tournament} contest */
-  stateParts(contest) {
-    const { state, round, rounds, starts } = contest;
+  /** The state: start time, current round, or end. @param {Tournament} tournament */
+  stateParts(tournament) {
+    const { state, round, rounds, starts } = tournament;
     if (state === "open") return [formatDateTime(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
     if (state === "playing") return [round ? t("club.round.of", { round, rounds }) : t("club.starting")];
     return [formatDateTime(starts), ...(state === "cancelled" ? [` · ${t("club.cancelled")}`] : [])];
   }
 
   // ---- one tournament -----------------------------------------------------------------------------------------------
-  one() {
+  detailParts() {
     const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
     if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     return [back, ...renderTournament(this.details, this)];
@@ -116,9 +116,9 @@ export class ClubTournaments {
   /** The button to enter or withdraw, while the tournament is open. @param {Tournament} given */
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
-    const action = this.entered.has(number) ? "withdraw" : "join";
+    const action = this.entered.has(number) ? "withdraw" : "enter";
     const label = withColon(t(`club.tournament.${action}`), name);
-    return h("button", { id: `tournament-enter-${number}`, class: action === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(action, number, name) }, t(`club.tournament.${action}`));
+    return h("button", { id: `tournament-enter-${number}`, class: action === "enter" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(action, number, name) }, t(`club.tournament.${action}`));
   }
 
   loginButton() {
@@ -130,7 +130,7 @@ export class ClubTournaments {
     if (!(await this.club.request(action, { tournament: number }))) return;
     if (action === "withdraw") this.club.tournaments.delete(number);
     await this.refresh(); // before the notice, so that the button is already up to date
-    showNotice(t(`club.tournament.${action === "join" ? "joined" : "left"}`, { name }), false);
+    showNotice(t(`club.tournament.${action === "enter" ? "entered" : "withdrawn"}`, { name }), false);
   }
 
   // ---- countdowns ---------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import { notifyChange, state as page } from "./store.js";
 import { addTab, getPanel, showTab } from "./tabs.js";
 
 const OFFLINE_DELAY_MS = 700; // before a lost connection is reported
-const EMPTY_LOBBY = { seeks: [], games: [], online: 0, members: [] };
+const EMPTY_LOBBY = { seeks: [], games: [], online: [], online_count: 0 };
 
 export class Club {
   constructor() {
@@ -129,7 +129,7 @@ export class Club {
     this.lobby = message;
     for (const known of [this.games, this.challenges, this.sent, this.claimTimes]) known.clear();
     this.blocked = new Set(message.blocked);
-    if (settings.chat) this.chat.updateSubscription();
+    if (settings.chat) this.chat.sendSetting();
     this.invalidateTournaments();
     page.game?.clubGame?.resume();
   }
@@ -173,11 +173,11 @@ export class Club {
     announce(text);
     if (here && !inRatedGame()) this.show(state.game);
     else showNotice(text, false);
-    if (state.unrated && !state.ply) showNotice(t(`club.unrated.${state.unrated}`), false);
+    if (state.unrated_reason && !state.ply) showNotice(t(`club.unrated.${state.unrated_reason}`), false);
   }
 
   /** The opponent in one of the user's games has left or returned. @param {any} given */
-  handleOpponent({ game, name, online, claim_in: claim }) {
+  handleOpponent({ game, name, online, claim_in_seconds: claim }) {
     if (online) this.claimTimes.delete(game);
     else this.claimTimes.set(game, performance.now() + 1000 * claim);
     announce(t(online ? "club.returned" : "club.left", { name }));

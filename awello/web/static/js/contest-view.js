@@ -160,21 +160,21 @@ const row = (name, cells) => h("tr", {}, h("th", { scope: "row" }, name), cells.
 function standingsTable({ standings }) {
   const columns = ["bot_column", "points", "outcomes", "mean", "elo", "ms", "forfeits"].map((key) => t(`lab.${key}`));
   const rows = standings.map((bot, index) => {
-    const { won, drawn, lost } = bot.rounds;
+    const { wins, draws, losses } = bot.rounds;
     const forfeits = Object.values(bot.forfeits).reduce((sum, count) => sum + count, 0);
     const elo = bot.games ? `${formatSigned(bot.elo)} ± ${formatNumber(bot.elo_margin)}` : "–";
     const known = bot.games ? [formatNumber(bot.mean_score, 1), elo, formatNumber(bot.mean_ms, bot.mean_ms < 10 ? 1 : 0)] : ["–", "–", "–"];
-    return row(`${index + 1}. ${bot.bot}`, [formatNumber(bot.points), `${won}–${drawn}–${lost}`, ...known, formatNumber(forfeits)]);
+    return row(`${index + 1}. ${bot.bot}`, [formatNumber(bot.points), `${wins}–${draws}–${losses}`, ...known, formatNumber(forfeits)]);
   });
   return table(t("lab.standings"), columns, rows);
 }
 
 /** @param {Contest} given */
-function crossTable({ standings, pairs }) {
+function crossTable({ standings, pairings }) {
   const results = new Map();
-  for (const { first, second, won, drawn, lost } of pairs) {
-    results.set(`${first} ${second}`, `${won}–${drawn}–${lost}`);
-    results.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
+  for (const { first, second, wins, draws, losses } of pairings) {
+    results.set(`${first} ${second}`, `${wins}–${draws}–${losses}`);
+    results.set(`${second} ${first}`, `${losses}–${draws}–${wins}`);
   }
   const bots = standings.map(({ bot }) => bot);
   const columns = [t("lab.bot_column"), ...bots.map((_, index) => String(index + 1))];

@@ -75,12 +75,12 @@ export class Explorer {
     this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", suffix);
     this.element.classList.toggle("has-values", value !== null);
     this.heads.hidden = !moves.length;
-    this.empty.textContent = moves.length ? "" : this.emptyWords(game, games);
+    this.empty.textContent = moves.length ? "" : this.emptyText(game, games);
     replaceContent(this.rows, ...moves.map((branch) => this.row(branch, games)));
   }
 
   /** @param {Game} given @param {number} games */
-  emptyWords({ current }, games) {
+  emptyText({ current }, games) {
     if (games) return t("explorer.ends");
     return current.parent ? t("explorer.none") : t("explorer.fill");
   }

@@ -47,7 +47,7 @@ class GameClock extends Component {
   refresh() {
     if (!this.config.running || this.#seconds() > 0) this.#flagged = false;
     const { name, player, count, unit, thinking, side, family, winner, running, seconds } = this.config;
-    const { symbol, label, who, sign, held, kind, think, time } = this.parts;
+    const { symbol, label, who, sign, held, unitName, think, time } = this.parts;
     symbol.firstChild.setAttribute("d", SYMBOLS[family]);
     this.dataset.side = String(side);
     this.classList.toggle("clock-running", running);
@@ -57,7 +57,7 @@ class GameClock extends Component {
     sign.hidden = !winner;
     sign.lastChild.textContent = t("clock.winner");
     held.textContent = count;
-    kind.textContent = t(`clock.${unit}.${pluralKey(count)}`);
+    unitName.textContent = t(`clock.${unit}.${pluralKey(count)}`);
     think.hidden = !thinking;
     think.setAttribute("aria-label", t("clock.thinking"));
     time.setAttribute("aria-label", t(seconds === null ? "clock.used" : "clock.left"));
@@ -74,11 +74,11 @@ class GameClock extends Component {
     const who = h("span", { class: "clock-player" });
     const people = h("div", { class: "clock-people" }, h("div", { class: "clock-first-line" }, label, sign, think), who);
     const held = h("span", { class: "clock-count" });
-    const kind = h("span", { class: "clock-unit" });
+    const unitName = h("span", { class: "clock-unit" });
     const time = h("span", { class: "clock-time" });
     time.setAttribute("role", "timer");
-    this.replaceChildren(symbol, people, h("span", { class: "clock-material" }, held, " ", kind), time);
-    return { symbol, label, who, sign, held, kind, think, time };
+    this.replaceChildren(symbol, people, h("span", { class: "clock-material" }, held, " ", unitName), time);
+    return { symbol, label, who, sign, held, unitName, think, time };
   }
 
   /** Seconds left, or seconds used without a clock. */

@@ -22,11 +22,11 @@ export async function importText(text, several = null) {
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
   if (link && Object.hasOwn(GAMES, link[1])) return importLink(link[0]);
   try {
-    const response = await api("POST", "/api/read", { text });
+    const response = await api("POST", "/api/detect", { text });
     if (request !== latestRequest) return;
     if (several && response.games > 1) return several();
     const game = buildGame(response.game, response.start, response.moves);
-    if (await openGame(game)) showNotice(t(`import.${response.kind}`, { moves: response.moves.length }), false);
+    if (await openGame(game)) showNotice(t(`import.${response.format}`, { moves: response.moves.length }), false);
   } catch (error) {
     if (request === latestRequest) showError(error);
   }
@@ -53,7 +53,7 @@ export async function importFiles(files) {
 /** Show a contest game from its start. @param {{ game: string, moves: string }} given */
 export async function openContestGame({ game: name, moves }) {
   try {
-    const response = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
+    const response = moves ? await api("POST", "/api/detect", { text: moves, game: name }) : { moves: [] };
     const game = buildGame(name, null, response.moves);
     game.current = game.root;
     await openGame(game);

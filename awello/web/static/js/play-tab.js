@@ -77,14 +77,14 @@ export class PlayTab {
   /** @param {Game} given */
   fill({ game, family, rules }) {
     const levels = rules.opponents.map((spec, index) => h("option", { value: spec }, t(`level.${index + 1}`)));
-    const programs = listPlayerSpecs(game, state.availablePlayers).map((spec) => h("option", { value: spec }, spec));
+    const specOptions = listPlayerSpecs(game, state.availablePlayers).map((spec) => h("option", { value: spec }, spec));
     this.pickers.forEach(({ picker, spec, label }, side) => {
       label.textContent = sideName(family, side);
       spec.ariaLabel = t("play.spec", { side: sideName(family, side) });
       picker.replaceChildren(
         h("option", { value: HUMAN }, t("player.you")),
         h("optgroup", { label: t("play.levels") }, ...levels.map((option) => option.cloneNode(true))),
-        h("optgroup", { label: t("play.algorithms") }, ...programs.map((option) => option.cloneNode(true))),
+        h("optgroup", { label: t("play.algorithms") }, ...specOptions.map((option) => option.cloneNode(true))),
         h("option", { value: OTHER_PLAYER }, t("play.custom")),
       );
     });

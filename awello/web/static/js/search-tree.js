@@ -71,16 +71,16 @@ class SearchTree extends HTMLElement {
     };
     const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
       h("div", { class: "lab-numbers" },
-        labelledField(t("tree.search"), this.#choice("search", SEARCHES)),
-        labelledField(t("tree.heuristic"), this.#choice("heuristic", this.#rules.heuristics)),
-        labelledField(t("tree.depth"), this.#choice("depth", DEPTHS))),
+        labelledField(t("tree.search"), this.#selectField("search", SEARCHES)),
+        labelledField(t("tree.heuristic"), this.#selectField("heuristic", this.#rules.heuristics)),
+        labelledField(t("tree.depth"), this.#selectField("depth", DEPTHS))),
       errorBox, h("div", { class: "lab-row" }, button));
     this.replaceChildren(form, lines, output);
     return { errorBox, button, lines, output };
   }
 
   /** @param {string} name @param {(string | number)[]} options */
-  #choice(name, options) {
+  #selectField(name, options) {
     const select = h("select", { class: "lab-input" }, options.map((option) => h("option", { value: option }, String(option))));
     select.value = this.#options[name];
     select.addEventListener("change", () => (this.#options[name] = select.value));

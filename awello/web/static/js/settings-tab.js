@@ -30,10 +30,10 @@ export class SettingsTab {
       this.select("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]),
       this.select("mode", MODES, (name) => t(`settings.mode.${name}`)),
       this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
-      this.formRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.change("size", Number(event.target.value)) })),
+      this.formRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.changeSetting("size", Number(event.target.value)) })),
       this.select("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
-      this.check("sounds"), this.check("arrows"), this.check("keys"), this.check("archive"),
-      this.formRow("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.change("name", event.target.value.trim()) })),
+      this.checkbox("sounds"), this.checkbox("arrows"), this.checkbox("keys"), this.checkbox("archive"),
+      this.formRow("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.changeSetting("name", event.target.value.trim()) })),
       h("p", { class: "muted" }, h("a", { href: "/api" }, t("settings.api"))),
     );
   }
@@ -50,19 +50,19 @@ export class SettingsTab {
    * @param {(value: string) => unknown} [read]
    */
   select(name, values, label, read = String) {
-    const change = (/** @type {HandledEvent} */ event) => this.change(name, read(event.target.value));
+    const change = (/** @type {HandledEvent} */ event) => this.changeSetting(name, read(event.target.value));
     const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, label(value)]), settings[name]);
     return this.formRow(name, control);
   }
 
   /** @param {SettingName} name */
-  check(name) {
-    const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.checked);
+  checkbox(name) {
+    const change = (/** @type {HandledEvent} */ event) => this.changeSetting(name, event.target.checked);
     return this.formRow(name, h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: change }));
   }
 
   /** @param {SettingName} name @param {unknown} value */
-  async change(name, value) {
+  async changeSetting(name, value) {
     if (name === "language") await setLanguage(String(value));
     saveSetting(name, value);
     if (name === "language") notifyChange("language");

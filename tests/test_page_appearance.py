@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from browser import Visitor, caption, cell, click, notice, shows, tab, visiting
+from browser import Visitor, caption, cell, expect_moves, expect_notice, open_tab, play_by_mouse, visiting
 from playwright.sync_api import Browser, Page, expect
 from test_translations import ENGLISH, FRENCH
 
@@ -19,14 +19,14 @@ def states(page: Page) -> Iterator[str]:
     """Go through everything the page can show: scores, each tab, the editor, a review, the help."""
     page.click("#engine")
     expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
-    expect(tab(page, "analysis").locator(".values li").first).to_be_visible()
+    expect(open_tab(page, "analysis").locator(".values li").first).to_be_visible()
     yield "values"
     page.click("#engine")
     page.click("#begin-review")
     expect(page.locator("#begin-review")).to_be_visible()
     expect(page.locator(".summary")).to_be_visible()
     for name in TABS:
-        tab(page, name)
+        open_tab(page, name)
         yield name
         if name == "position":
             page.click("#edit")
@@ -47,22 +47,22 @@ def test_accessibility(browser: Browser, address: str, family: str, mode: str) -
     with visiting(browser, address, **settings) as visitor:
         page = visitor.open(LINKS[family])
         for state in states(page):
-            assert serious(page, PLACES.get(state)) == [], state
+            assert accessibility_violations(page, PLACES.get(state)) == [], state
             page.emulate_media(color_scheme="dark" if mode == "light" else "light")
-            assert serious(page, PLACES.get(state), "color-contrast") == [], state
+            assert accessibility_violations(page, PLACES.get(state), "color-contrast") == [], state
             page.emulate_media(color_scheme="light" if mode == "light" else "dark")
             assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
-            assert too_small(page) == [], state
+            assert find_small_targets(page) == [], state
     with visiting(browser, address, color_scheme=mode, locale="fr-FR", viewport=PHONE) as visitor:
         page = visitor.open(LINKS[family])
-        assert serious(page) == []
+        assert accessibility_violations(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
-def serious(page: Page, selector: str | None = None, *rules: str) -> list[str]:
+def accessibility_violations(page: Page, selector: str | None = None, *rules: str) -> list[str]:
     """Serious axe violations, optionally within a selector and for some rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = Axe().run(page, context=selector, options=options).response["violations"]
@@ -73,7 +73,7 @@ def serious(page: Page, selector: str | None = None, *rules: str) -> list[str]:
     ]
 
 
-def too_small(page: Page) -> list[str]:
+def find_small_targets(page: Page) -> list[str]:
     """Targets below 40 pixels, except stores (wide) and the button of the graph (with a margin)."""
     return list(
         page.evaluate(
@@ -91,19 +91,19 @@ def too_small(page: Page) -> list[str]:
 def test_french(visitor: Visitor) -> None:
     """The language changes immediately and is stored."""
     page = visitor.open(LINKS["othello"])
-    tab(page, "settings").locator("#setting-language").select_option("fr")
+    open_tab(page, "settings").locator("#setting-language").select_option("fr")
     expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
     assert page.evaluate("() => document.activeElement.id") == "setting-language"
     page.reload()
     expect(caption(page)).to_contain_text("Trait aux Blancs")
     assert page.evaluate("() => document.documentElement.lang") == "fr"
     for state in states(page):
-        assert english_left(page) == [], state
+        assert find_untranslated(page) == [], state
     page = visitor.open("#abapa")
-    assert english_left(page) == []
+    assert find_untranslated(page) == []
 
 
-def english_left(page: Page) -> list[str]:
+def find_untranslated(page: Page) -> list[str]:
     """English texts that are visible or spoken although they have translations."""
     known = set(FRENCH.values())
     texts = {text for key, text in ENGLISH.items() if text not in known and FRENCH[key] != text and "{" not in text}
@@ -124,7 +124,7 @@ def test_themes(browser: Browser, address: str) -> None:
     with visiting(browser, address, color_scheme="dark") as visitor:
         page = visitor.open("#othello")
         dark = page.evaluate(colour)
-        tab(page, "settings")
+        open_tab(page, "settings")
         page.select_option("#setting-mode", "light")
         light = page.evaluate(colour)
         assert light != dark
@@ -200,10 +200,10 @@ def test_keys(visitor: Visitor) -> None:
     press("p")
     press("s")
     press("n")
-    shows(page, "")
+    expect_moves(page, "")
     for key in "bmi":
         press(key)
-        notice(page, "No other move of this kind")
+        expect_notice(page, "No other move of this kind")
     press("r")
     expect(page.locator("#panel-analysis")).to_be_visible()
     press("?")
@@ -220,7 +220,7 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
     page.focus("#player-1")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
-    tab(page, "position")
+    open_tab(page, "position")
     page.fill("#paste", "")
     page.focus("#paste")
     page.keyboard.type("lznfu ?")
@@ -239,7 +239,7 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("[role=gridcell]:focus")).to_have_count(1)
     page.click("#editor-cancel")
-    shows(page, "f5d6*")
+    expect_moves(page, "f5d6*")
 
 
 STORE = """async () => {
@@ -271,7 +271,7 @@ REFINE = """async () => {
 def test_focus_stays(visitor: Visitor) -> None:
     """The focus is kept while values and reviews arrive."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
-    tab(page, "analysis")
+    open_tab(page, "analysis")
     page.click("#engine")
     button = page.locator(".values button").first
     button.focus()
@@ -313,13 +313,13 @@ def test_tab_order(visitor: Visitor) -> None:
 def test_refusals(visitor: Visitor) -> None:
     """A refused move is explained visibly and to screen readers."""
     page = visitor.open("#othello")
-    click(page, "a1")
-    notice(page, "a1 would not flip any disc")
+    play_by_mouse(page, "a1")
+    expect_notice(page, "a1 would not flip any disc")
     page = visitor.open("#abapa?start=0-0-0-0-1-5-0-0-0-0-0-0-21-21-S")
-    click(page, "E")
-    notice(page, "you must feed your opponent")
-    click(page, "A")
-    notice(page, "A is empty")
-    click(page, "b")
-    notice(page, "b is not one of your pits")
+    play_by_mouse(page, "E")
+    expect_notice(page, "you must feed your opponent")
+    play_by_mouse(page, "A")
+    expect_notice(page, "A is empty")
+    play_by_mouse(page, "b")
+    expect_notice(page, "b is not one of your pits")
     expect(page.locator("#live-region")).to_contain_text("not one of your pits")

@@ -13,11 +13,14 @@ from awello.errors import ConfigError
 
 ENGINE_MEMORY_BYTES = 4 << 30  # limit of an engine process
 ENGINE_NICENESS = 10
-SERVER_KERNELS = (
+SERVER_KERNEL_MODULES = (
     "awello.rules.game",
     "awello.archive.game_tree_kernels",
 )  # modules whose kernels the server process uses
-ENGINE_KERNELS = ("awello.engine.midgame", "awello.engine.awale_kernels")  # modules with the kernels of the engines
+ENGINE_KERNEL_MODULES = (
+    "awello.engine.midgame",
+    "awello.engine.awale_kernels",
+)  # modules with the kernels of the engines
 CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30
 
 

@@ -1,11 +1,11 @@
 """Fair play on the page: first-move countdown, claims, blocking, unrated games."""
 
 import pytest
-from browser import notice
+from browser import expect_notice
 from playwright.sync_api import Browser, expect
-from test_page_club import OPEN, begin, club, offer, open_pages
+from test_page_club import OPEN, club, offer_game, open_pages, start_game
 
-from awello.club.fair_play import NETWORK, FairPlayMonitor
+from awello.club.fair_play import SAME_NETWORK, FairPlayMonitor
 from awello.club.server import ClubServer
 
 __all__ = ["club"]  # the fixture
@@ -14,12 +14,12 @@ __all__ = ["club"]  # the fixture
 def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
     """Advance the club's clock by a minute, but not the browsers'."""
     now = ClubServer.now
-    monkeypatch.setattr(ClubServer, "now", lambda hall: now(hall) + 60.0)
+    monkeypatch.setattr(ClubServer, "now", lambda server: now(server) + 60.0)
 
 
 def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
-        begin(ann, bob, "othello")
+        start_game(ann, bob, "othello")
         first = ann.locator("#club-first-move")
         expect(first).to_contain_text("Play your first move within")
         was = first.inner_text()
@@ -29,14 +29,14 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
         expect(bob.locator("#club-first-move")).to_contain_text("Play your first move within")
         advance_club(monkeypatch)
         expect(ann.locator("#banner strong")).to_have_text("Game aborted")
-        notice(bob, "Rated games left early in the last hour: 1.")
+        expect_notice(bob, "Rated games left early in the last hour: 1.")
 
 
 def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_pages(browser, club, "Ann") as (ann,):
         ann.clock.install()
         with open_pages(browser, club, "Bob") as (bob,):
-            begin(ann, bob, "abapa")
+            start_game(ann, bob, "abapa")
             ann.locator(OPEN).first.click()
             bob.locator(OPEN).first.click()
             expect(ann.locator(OPEN).first).to_be_visible()
@@ -53,7 +53,7 @@ def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.Mon
 
 def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
-        begin(ann, bob, "othello")
+        start_game(ann, bob, "othello")
         ann.locator(OPEN).first.click()
         bob.locator(OPEN).first.click()
         address = bob.url
@@ -66,28 +66,28 @@ def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
 
 def test_a_player_is_blocked(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Eve") as (ann, eve):
-        offer(eve, "othello")
+        offer_game(eve, "othello")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(1)
-        ann.click("#club-member-Eve")
+        ann.click("#club-online-Eve")
         expect(ann.locator("#club-block")).to_have_text("Block")
         ann.click("#club-block")
-        notice(ann, "Eve can no longer challenge you.")
+        expect_notice(ann, "Eve can no longer challenge you.")
         expect(ann.locator("#club-block")).to_have_text("Unblock")
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
-        offer(eve, "othello", name="Ann")
+        offer_game(eve, "othello", name="Ann")
         expect(eve.locator("#club-offer-error")).to_have_text("Ann does not accept challenges at the moment.")
-        ann.click("#club-member-Eve")
+        ann.click("#club-online-Eve")
         ann.click("#club-block")
-        notice(ann, "Eve can challenge you again.")
-        offer(eve, "othello", name="Ann")
+        expect_notice(ann, "Eve can challenge you again.")
+        offer_game(eve, "othello", name="Ann")
         ann.click("#club-view-lobby")
         expect(ann.locator(".club-challenge")).to_contain_text("Eve challenges you")
 
 
 def test_an_unrated_game_shows_the_reason(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FairPlayMonitor, "find_unrated_reason", lambda *people: NETWORK)
+    monkeypatch.setattr(FairPlayMonitor, "find_unrated_reason", lambda *people: SAME_NETWORK)
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
-        begin(ann, bob, "othello")
+        start_game(ann, bob, "othello")
         for page in (ann, bob):
             expect(page.locator("#club-unrated")).to_have_text("Unrated: both players are on the same network.")

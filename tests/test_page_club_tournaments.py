@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from browser import caption, notice, tab
+from browser import caption, expect_notice, open_tab
 from clubs import ClubHttpClient, sign_up
 from playwright.sync_api import Browser, Page, expect
 from test_club_tournaments import SMALL, start_now
-from test_page_club import ON_A_PHONE, begin, check, open_pages, play
+from test_page_appearance import find_small_targets, find_untranslated
+from test_page_club import ON_A_PHONE, check, open_pages, play, start_game
 from test_page_club import club as club
-from test_page_look import english_left, too_small
 
 from awello.club import tournament_organiser
 from awello.club.accounts import find_account
@@ -28,26 +28,28 @@ def check_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tournament_organiser, "CHECK_SECONDS", 0.2)
 
 
-def plan(database: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
+def plan_tournament(
+    database: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str
+) -> None:
     """Create a tournament with players, as another process would."""
     store = ClubStore(database)
     made = store.submit(
         lambda one: create_tournament(one, name, system, SMALL, rounds, time.time() + 4000, grace)
     ).result()
     store.close()
-    enter(database, made.number, *players)
+    enter_players(database, made.number, *players)
 
 
-def enter(database: Path, number: int, *players: str) -> None:
+def enter_players(database: Path, number: int, *players: str) -> None:
     store = ClubStore(database)
     for player in players:
-        account = store.read(partial(find_account, name=player))
+        account = store.read_blocking(partial(find_account, name=player))
         assert account
         store.submit(partial(enter_tournament, key=number, account=account)).result()
     store.close()
 
 
-def start(database: Path, number: int) -> None:
+def start_tournament(database: Path, number: int) -> None:
     store = ClubStore(database)
     start_now(store, number)
     store.close()
@@ -67,7 +69,7 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
         for page in (ann, bob):
             press(page, "#club-view-tournaments")
         expect(ann.locator("#panel-club")).to_contain_text("No tournaments are scheduled")
-        plan(database, "Cup")
+        plan_tournament(database, "Cup")
         row = bob.locator("#tournament-1")
         expect(row).to_contain_text("Othello 4×4 · 1 min · rated games · Swiss, 1 round")
         left = row.locator("time")
@@ -75,24 +77,24 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
         assert re.fullmatch(r"in 1:0\d:\d\d", was)
         expect(left).not_to_have_text(was)  # the countdown is updated
         ann.click("#tournament-enter-1")
-        notice(ann, "You have entered Cup")
+        expect_notice(ann, "You have entered Cup")
         expect(ann.locator("#tournament-enter-1")).to_have_text("Withdraw")
         expect(row).to_contain_text("1 player")
         press(bob, "#tournament-1")
         expect(bob.locator("#tournament-back")).to_be_focused()
-        expect(bob.locator("#tournament-entered")).to_have_text("Ann")
+        expect(bob.locator("#tournament-entrants")).to_have_text("Ann")
         press(bob, "#tournament-enter-1")
-        expect(bob.locator("#tournament-entered")).to_have_text("AnnBob")
+        expect(bob.locator("#tournament-entrants")).to_have_text("AnnBob")
         expect(bob.locator("#tournament-enter-1")).to_be_focused()
         bob.keyboard.press("Enter")
-        notice(bob, "You have withdrawn from Cup")
+        expect_notice(bob, "You have withdrawn from Cup")
         bob.click("#tournament-enter-1")
         expect(ann.locator("#tournament-1")).to_contain_text("2 players")
 
         eyes.click("#club-view-tournaments")
         eyes.click("#tournament-1")
         expect(eyes.locator("#tournament-login")).to_be_visible()
-        start(database, 1)
+        start_tournament(database, 1)
         expect(eyes.locator("#tournament-state")).to_have_text("Round 1 of 1")
         eyes.locator("#round-1 button", has_text="Watch").click()
         expect(eyes.locator("#club-bar")).to_contain_text("You are watching")
@@ -102,13 +104,13 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
             expect(page.locator("#club-tournament")).to_have_text("Cup")
             expect(page.locator("#club-resign")).to_be_visible()
             assert page.locator("#club-abort").count() == 0, "a tournament waits for a result"
-        notice(ann, "Round 1: you play Bob")
+        expect_notice(ann, "Round 1: you play Bob")
         bob.click("#club-tournament")
         expect(bob.locator("#tournament-mine")).to_have_text("Round 1: you play AnnPlay")
         bob.click("#tournament-play")
         bob.click("#club-resign")
         bob.click("#club-resign-yes")
-        notice(ann, "Cup has ended: your final rank is 1")
+        expect_notice(ann, "Cup has ended: your final rank is 1")
         expect(eyes.locator("#tournament-state")).to_contain_text("Finished")
         expect(eyes.locator("#tournament-standings tbody tr")).to_have_text(["1Ann1001", "2Bob0100"])
         expect(eyes.locator("#round-1 .club-rating")).to_have_text(re.compile("^(1 – 0|0 – 1)$"))
@@ -129,11 +131,11 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
             with ClubHttpClient(base_url=club) as visitor:
                 sign_up(visitor, name)
-        plan(database, "Absents", "double-round-robin", 0, 0.0, "Grace-Brewster-1906", "Emmy_Noether", "Bob")
-        plan(database, "Un nom de tournoi qui est très long", "swiss", 9)
-        start(database, 1)
+        plan_tournament(database, "Absents", "double-round-robin", 0, 0.0, "Grace-Brewster-1906", "Emmy_Noether", "Bob")
+        plan_tournament(database, "Un nom de tournoi qui est très long", "swiss", 9)
+        start_tournament(database, 1)
         page.reload()
-        tab(page, "club")
+        open_tab(page, "club")
         page.click("#club-view-tournaments")
         expect(page.locator("#tournaments-ended")).to_contain_text("Absents")
         check(page, "tournaments", "#tournaments-open")
@@ -146,11 +148,11 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
         expect(page.locator("#tournament-1")).to_be_focused()
         page.click("#tournament-2")
         page.click("#tournament-enter-2")
-        expect(page.locator("#tournament-entered button")).to_have_count(1)
-        assert too_small(page) == [] and english_left(page) == []
+        expect(page.locator("#tournament-entrants button")).to_have_count(1)
+        assert find_small_targets(page) == [] and find_untranslated(page) == []
         page.locator("#tournament-link").focus()
-        enter(database, 2, "Bob")
-        expect(page.locator("#tournament-entered button")).to_have_count(2)
+        enter_players(database, 2, "Bob")
+        expect(page.locator("#tournament-entrants button")).to_have_count(2)
         expect(page.locator("#tournament-link")).to_be_focused()
 
 
@@ -158,7 +160,7 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
 def test_chat(browser: Browser, club: str) -> None:
     """Chat is off until both players turn it on; messages are plain text; the setting is stored."""
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
-        begin(ann, bob, "othello4")
+        start_game(ann, bob, "othello4")
         for page in (ann, bob):
             expect(page.locator("#chat-on")).not_to_be_checked()
             expect(page.locator("#chat-text")).to_be_hidden()
@@ -182,15 +184,15 @@ def test_chat(browser: Browser, club: str) -> None:
         expect(line).to_have_text(EVIL.replace("\u202a", ""))
         expect(bob.locator("#chat-log :is(img, script)")).to_have_count(0)
         assert bob.evaluate("window.error") is None is ann.evaluate("window.error")
-        tab(ann, "play")
+        open_tab(ann, "play")
         bob.fill("#chat-text", "ffff <b>")  # letters are not shortcuts in the field
         bob.keyboard.press("Enter")
-        notice(ann, "Bob: ffff <b>")
+        expect_notice(ann, "Bob: ffff <b>")
         play(ann, "b1")
         expect(caption(bob)).to_contain_text("Your turn")
         bob.uncheck("#chat-on")
         expect(bob.locator("#chat-log")).to_be_hidden()
-        tab(ann, "club")
+        open_tab(ann, "club")
         expect(ann.locator("#chat-log p")).to_have_count(3)
         ann.fill("#chat-text", "still there?")
         ann.keyboard.press("Enter")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from database import Postgres, find_programs, new_database
 from sqlalchemy import event, inspect
-from test_club_server import ClubHarness, play_random_moves, refused
+from test_club_server import ClubHarness, play_random_moves, raises_club_error
 from waiting import TIMEOUT
 
 from awello import Game
@@ -32,8 +32,8 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     """Play while the database fails: what was acknowledged is kept, what was refused has not happened."""
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
-    with refused("unknown_tournament"):  # NUL is refused before the database sees it
-        await club.server.tournaments.join(players[0], "\0")
+    with raises_club_error("unknown_tournament"):  # NUL is refused before the database sees it
+        await club.server.tournaments.enter(players[0], "\0")
     await play_random_moves(club, number, players, max_moves=4)
     club.clock.advance(7.0)
     await club.wait_for_heartbeat()
@@ -43,11 +43,11 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     mover: ClientConnection = players[before["mover"]]
     claim, attempts = club.store.acquire, list[None]()
     club.store.acquire = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
-    with refused("storage"):
+    with raises_club_error("storage"):
         while True:  # small writes may still fit on a full disk
             await club.server.store.write(lambda connection: log_event(connection, "x" * 5000))
     club.clock.advance(1000.0)  # now: clocks run again once the database is back
-    with refused("storage"):
+    with raises_club_error("storage"):
         await club.server.move(mover, number, before["ply"], before["legal"][0])
     await club.wait_until(lambda: len(attempts) > 1 or not club.server.store.failing)
     assert (await club.server.watch(mover, number))["moves"] == before["moves"]
@@ -86,7 +86,9 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
 
         def fill() -> None:
             nonlocal most
-            most = club.store.read(lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one())
+            most = club.store.read_blocking(
+                lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            )
 
         def empty() -> None:
             nonlocal most

@@ -7,14 +7,14 @@ from browser import (
     AWAY,
     REFUSAL,
     Visitor,
-    answered,
     caption,
-    click,
-    notice,
-    record_of,
+    expect_moves,
+    expect_notice,
+    play_by_mouse,
+    record_in_address,
     serving,
-    shows,
     visiting,
+    wait_for_reply,
 )
 from playwright.sync_api import Browser, expect
 
@@ -24,24 +24,24 @@ from awello import Game, Position
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 def test_reload_and_restart(browser: Browser) -> None:
     """A lost server is reported, and the game continues when it is back; a reload keeps players, clocks and times."""
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        port = str(door.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = str(listener.getsockname()[1])
     with serving("--port", port, "--jobs", "1") as address:
         visitor = Visitor(browser, address)
         visitor.allow_errors(AWAY)
         page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
-        click(page, "f5")
-        answered(page, 2)
-    click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
-    notice(page, "The server is not responding")
+        play_by_mouse(page, "f5")
+        wait_for_reply(page, 2)
+    play_by_mouse(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
+    expect_notice(page, "The server is not responding")
     with serving("--port", port, "--jobs", "1"):
-        answered(page, 4)
+        wait_for_reply(page, 4)
         expect(page.locator("#notice")).to_be_hidden()
         known = "() => history.state.times"
         before = page.evaluate(known), page.url, page.locator(".moves-time").all_inner_texts()
         page.reload()
-        answered(page, 4)
+        wait_for_reply(page, 4)
         assert (page.evaluate(known), page.url, page.locator(".moves-time").all_inner_texts()) == before
         left = [moment["clocks"] for moment in page.evaluate(known)]
         assert left[-1] != left[0] == [300, 300]
@@ -54,14 +54,14 @@ def test_back_and_forth(visitor: Visitor) -> None:
     page.select_option("#game-picker", "abapa")
     expect(page.locator("awale-board")).to_be_visible()
     page.select_option("#player-1", "human")
-    click(page, "C")
-    shows(page, "C*")
+    play_by_mouse(page, "C")
+    expect_moves(page, "C*")
     page.go_back()
     expect(page.locator("othello-board")).to_be_visible()
-    shows(page, "f5d6*")
+    expect_moves(page, "f5d6*")
     page.go_forward()
     expect(page.locator("awale-board")).to_be_visible()
-    shows(page, "C*")
+    expect_moves(page, "C*")
 
 
 BROKEN = [
@@ -90,16 +90,16 @@ def test_broken_links(visitor: Visitor) -> None:
     visitor.allow_errors(REFUSAL)
     for link, words in BROKEN[:1] + BROKEN[-1:]:
         page = visitor.open(link)
-        notice(page, words)
+        expect_notice(page, words)
         expect(page.locator(".board-cell.is-open").first).to_be_visible()
     page = visitor.open("#othello?moves=f5d6*")
     for link, words in BROKEN:
         page.evaluate(FOLLOW, link)
-        notice(page, words)
-        shows(page, "f5d6*")
+        expect_notice(page, words)
+        expect_moves(page, "f5d6*")
         expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # put back, before the next link is followed
-    click(page, "c3")
-    shows(page, "f5d6c3*")
+    play_by_mouse(page, "c3")
+    expect_moves(page, "f5d6c3*")
 
 
 ERRORS_IN_FRENCH = [
@@ -115,10 +115,10 @@ def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
         page = visitor.open("#othello?moves=f5d6*")
         for link, text in ERRORS_IN_FRENCH:
             page.evaluate(FOLLOW, link)
-            notice(page, text)
+            expect_notice(page, text)
             expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))
-        click(page, "c3")
-        shows(page, "f5d6c3*")
+        play_by_mouse(page, "c3")
+        expect_moves(page, "f5d6c3*")
 
 
 # ---- whatever else people do ----------------------------------------------------------------------------------------
@@ -137,11 +137,11 @@ def test_new_games_in_quick_succession(visitor: Visitor) -> None:
     page.select_option("#player-0", "human")
     page.select_option("#player-1", "greedy")
     before = page.url
-    click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
+    play_by_mouse(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     page.wait_for_function(
         "before => location.href !== before && document.querySelector('.board-cell.is-open') !== null", arg=before
     )
-    assert record_of(page).start == Position.start(Game.OTHELLO6)
+    assert record_in_address(page).start == Position.start(Game.OTHELLO6)
 
 
 def test_fast_fingers(browser: Browser, address: str) -> None:
@@ -166,7 +166,7 @@ def test_fast_fingers(browser: Browser, address: str) -> None:
         )
         page.keyboard.press("End")
         page.wait_for_function("() => !document.querySelector('.clock-thinking:not([hidden])')")
-        record_of(page)
+        record_in_address(page)
         page.reload()
         expect(page.locator("[role=gridcell]").first).to_be_visible()
         expect(page.locator("#notice")).to_be_hidden()
@@ -176,7 +176,7 @@ def test_jump_while_thinking(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6c3*&second=champion%4030s")
     expect(caption(page)).to_contain_text("White is thinking")
     page.keyboard.press("Home")
-    shows(page, "f5d6c3")
+    expect_moves(page, "f5d6c3")
     expect(caption(page)).to_contain_text("Black to move")
     page.keyboard.press("End")
     expect(caption(page)).to_contain_text("White is thinking")
@@ -188,6 +188,6 @@ def test_jump_while_thinking(visitor: Visitor) -> None:
         }"""
     )
     expect(page.locator("awale-board")).to_be_visible()
-    shows(page, "CcFf*")
-    click(page, "A")
-    shows(page, "CcFfA*")
+    expect_moves(page, "CcFf*")
+    play_by_mouse(page, "A")
+    expect_moves(page, "CcFfA*")

@@ -9,7 +9,7 @@ from pathlib import Path
 BEFORE, AFTER, DURING, FORGET = "before", "after", "during", "forget"
 
 
-class CuttingProxy:
+class PostgresProxy:
     """Forwards connections; cuts the one that sends the next COMMIT before, after or while the server does it.
 
     One to forget is cut before, and the server does not notice.
@@ -17,8 +17,8 @@ class CuttingProxy:
 
     def __init__(self, folder: str) -> None:
         self.server = str(Path(folder) / ".s.PGSQL.5432")
-        self.door = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.door.getsockname()[1]
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listener.getsockname()[1]
         self.cut: str | None = None  # when to cut the connection that sends the next COMMIT
         self.refusing = False  # whether new connections are closed immediately
         self.refuse_after_cut = False
@@ -31,7 +31,7 @@ class CuttingProxy:
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
-                client, _ = self.door.accept()
+                client, _ = self.listener.accept()
                 if self.refusing:
                     client.close()
                     continue
@@ -76,9 +76,9 @@ def _close(*sockets: socket.socket) -> None:
 
 
 @contextmanager
-def cutting_proxy(folder: str) -> Iterator[CuttingProxy]:
-    proxy = CuttingProxy(folder)
+def postgres_proxy(folder: str) -> Iterator[PostgresProxy]:
+    proxy = PostgresProxy(folder)
     try:
         yield proxy
     finally:
-        _close(proxy.door)
+        _close(proxy.listener)

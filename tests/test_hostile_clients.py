@@ -48,7 +48,7 @@ class HostileClub:
     def state(self) -> dict[str, Any]:
         """The state of the game without its clocks."""
         found = self.channels[0].request("watch", game=self.game)
-        return {key: found[key] for key in ("moves", "over", "offer", "ply", "legal", "mover", "players")}
+        return {key: found[key] for key in ("moves", "over", "draw_offer", "ply", "legal", "mover", "players")}
 
     def play_on(self) -> None:
         """Make one legal move, and check that nothing else has changed."""
@@ -438,8 +438,8 @@ def test_ten_thousand_connections_do_not_lock_out_others(hostile: HostileClub, m
 
 
 def test_ten_thousand_spectators_do_not_lock_out_players(hostile: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_connection, "MAX_WATCHERS", 20)
-    monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
+    monkeypatch.setattr(club_connection, "MAX_VISITOR_CONNECTIONS", 20)
+    monkeypatch.setattr(club_connection, "MAX_CONNECTIONS_PER_ACCOUNT", 5)
     with ExitStack() as stack:
         spectator = hostile.visitor()
         channels = [stack.enter_context(spectator.connect()) for _ in range(30)]

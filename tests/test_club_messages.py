@@ -51,10 +51,10 @@ MALFORMED = [
     '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": ["f5"]}',
     '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": "\\ud800"}',
     '{"id": 1, "type": "draw", "game": 1, "accept": "\\ud800"}',
-    '{"id": 1, "type": "say", "game": 1, "text": "\\ud800"}',
+    '{"id": 1, "type": "chat", "game": 1, "text": "\\ud800"}',
     '{"id": 1, "type": "watch", "game": null}',
-    '{"id": 1, "type": "join", "tournament": "\\ud800"}',
-    '{"id": 1, "type": "join", "tournament": NaN}',
+    '{"id": 1, "type": "enter", "tournament": "\\ud800"}',
+    '{"id": 1, "type": "enter", "tournament": NaN}',
     '{"id": 1, "type": "tournament", "tournament": "\\u0000"}',
     '{"id": 1, "type": "tournament", "tournament": [[[]]]}',
     "null",
@@ -96,7 +96,7 @@ def test_malformed_messages_are_answered_and_the_connection_survives(address: st
 
 def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other messages above the limit are refused, with their ids."""
-    monkeypatch.setattr(club_service, "ACCOUNT_RATE", (12, 0.001))
+    monkeypatch.setattr(club_service, "MESSAGE_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
         ann, bob = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
@@ -132,8 +132,8 @@ def test_messages_without_an_account_are_charged_to_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
     """However many connections it has; other networks and accounts are not affected."""
-    monkeypatch.setattr(connection, "MAX_DELAY", 0.0)
-    monkeypatch.setattr(web, "NETWORK_BUDGET", (40.0, 1.0))
+    monkeypatch.setattr(connection, "MAX_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(web, "EVENT_LOOP_RATE", (40.0, 1.0))
     with (
         serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
         ClubHttpClient(base_url=address) as client,
@@ -240,9 +240,9 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club = FakeClub({"type": "welcome", "name": "max"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", log=log.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
-        gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in": 0.0}
-        club.deliver(gone | {"claim_in": 60.0})
-        club.deliver(gone | {"online": True, "claim_in": None})
+        gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in_seconds": 0.0}
+        club.deliver(gone | {"claim_in_seconds": 60.0})
+        club.deliver(gone | {"online": True, "claim_in_seconds": None})
         club.deliver({"type": "ping", "number": 1})
         assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent has returned"
         club.deliver(gone)

@@ -8,17 +8,17 @@ import pytest
 from browser import (
     REFUSAL,
     Visitor,
+    address_param,
     caption,
     cell,
-    click,
-    discs,
-    moves_of,
-    notice,
-    query,
-    record_of,
-    seeds,
-    shows,
-    tab,
+    displayed_discs,
+    displayed_seeds,
+    expect_moves,
+    expect_notice,
+    moves_in_address,
+    open_tab,
+    play_by_mouse,
+    record_in_address,
 )
 from playwright.sync_api import Page, expect
 
@@ -75,7 +75,7 @@ def test_values_refine(visitor: Visitor) -> None:
     start_engine(page)
     page.wait_for_function("() => window.depths.some((depth) => depth > window.depths[0])")
     expect(caption(page)).to_contain_text(", depth ")
-    expect(page.locator(".is-hinted")).to_have_count(len(record_of(page).final.legal_moves()))
+    expect(page.locator(".is-hinted")).to_have_count(len(record_in_address(page).final.legal_moves()))
     expect(cell(page, "d3")).to_have_attribute(
         "aria-label", re.compile(r"d3, empty, legal, flips 1, (plus|minus|even)")
     )
@@ -83,7 +83,7 @@ def test_values_refine(visitor: Visitor) -> None:
     expect(page.locator(".board-hint:not(.is-hidden)")).to_have_count(0)
     expect(caption(page)).not_to_contain_text("depth")
     expect(page.locator(".graph-curve")).to_have_attribute("d", "")
-    expect(tab(page, "analysis")).to_contain_text("hidden")
+    expect(open_tab(page, "analysis")).to_contain_text("hidden")
     page.keyboard.press("z")
     expect(page.locator(".board-hint.is-best").first).to_be_visible()
 
@@ -92,9 +92,9 @@ def test_exact_values(visitor: Visitor) -> None:
     """With few empties all values are exact and equal those found by brute force."""
     page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
     start_engine(page)
-    position = record_of(page).final
+    position = record_in_address(page).final
     expected = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
-    values = tab(page, "analysis").locator(".values li")
+    values = open_tab(page, "analysis").locator(".values li")
     expect(values.filter(has_text="=")).to_have_count(len(expected))
     shown = {line.split()[0]: int(line.split()[1].replace("−", "-")) for line in values.all_inner_texts()}
     assert shown == expected
@@ -105,22 +105,22 @@ def test_exact_values(visitor: Visitor) -> None:
     caption(page).click()
     page.keyboard.press(" ")
     page.wait_for_function("() => !location.hash.includes('c8*')")
-    assert expected[moves_of(page)[-1]] == max(expected.values())
+    assert expected[moves_in_address(page)[-1]] == max(expected.values())
 
 
 def test_exact_seeds(visitor: Visitor) -> None:
     page = visitor.open(f"#abapa?start={FEW_SEEDS}")
     start_engine(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(2)
-    expect(tab(page, "analysis")).to_contain_text("Exact score")
+    expect(open_tab(page, "analysis")).to_contain_text("Exact score")
 
 
 def test_line_and_graph(visitor: Visitor) -> None:
     """Hovering over the principal variation previews it, a click plays it; the graph jumps and shows losses."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     start_engine(page)
-    line = tab(page, "analysis").locator(".pv button")
-    expect(page.locator(".values li")).to_have_count(len(record_of(page).final.legal_moves()))
+    line = open_tab(page, "analysis").locator(".pv button")
+    expect(page.locator(".values li")).to_have_count(len(record_in_address(page).final.legal_moves()))
     expect(line.nth(2)).to_be_visible()
     line.nth(2).hover()
     expect(page.locator(".board-drawing.is-preview")).to_be_visible()
@@ -144,7 +144,7 @@ def test_opening(visitor: Visitor) -> None:
     expect(caption(page)).to_contain_text("Tiger")
     page.keyboard.press("Home")
     expect(caption(page)).not_to_contain_text("Tiger")
-    tab(page, "settings").locator("#setting-language").select_option("fr")
+    open_tab(page, "settings").locator("#setting-language").select_option("fr")
     page.click("#to-last")
     expect(caption(page)).to_contain_text("Tigre")
 
@@ -161,22 +161,22 @@ def test_review(visitor: Visitor) -> None:
     marks = {"b": "??", "m": "?", "i": "?!"}
     for key, mark in marks.items():
         page.keyboard.press("Home")
-        shows(page, BAD_GAME)
+        expect_moves(page, BAD_GAME)
         found = [text for text in mistakes.all_inner_texts() if re.search(rf"[a-h][1-8]{re.escape(mark)} ", text)]
         page.keyboard.press(key)
         if found:
             expect(page.locator(".moves-move[aria-current] .moves-mark")).to_have_text(mark)
         else:
-            notice(page, "No other move of this kind")
+            expect_notice(page, "No other move of this kind")
     blunder.get_by_role("button", name="Retry").click()
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
-    click(page, "g7")
+    play_by_mouse(page, "g7")
     expect(page.locator(".retry")).to_contain_text("g7 is not good enough")
     page.click("#retry-again")
     best = re.search(r"best was (\w+)", blunder.inner_text())
     assert best
-    click(page, best[1])
+    play_by_mouse(page, best[1])
     expect(page.locator(".retry.good")).to_contain_text(f"{best[1]} is a good move!")
     page.click("#retry-leave")
     expect(page.locator(".retry")).to_have_count(0)
@@ -201,58 +201,58 @@ def test_review_of_seeds(visitor: Visitor) -> None:
 # ---- setting up -----------------------------------------------------------------------------------------------------
 def test_editor(visitor: Visitor) -> None:
     page = visitor.open("#othello?second=greedy")
-    tab(page, "position")
+    open_tab(page, "position")
     page.click("#edit")
     page.click("#editor-clear")
     for square in ["a1", "h8"]:
-        click(page, square)
+        play_by_mouse(page, square)
     page.get_by_role("radio", name="White", exact=True).check()
-    click(page, "b1")
+    play_by_mouse(page, "b1")
     cell(page, "h8").click(button="right")
     page.get_by_label("Black to move").check()
-    assert discs(page) == "XO" + "-" * 62
+    assert displayed_discs(page) == "XO" + "-" * 62
     page.click("#editor-done")
     expect(page.locator("#editor-done")).to_have_count(0)
-    assert query(page, "start") == "XO" + "-" * 62 + " X"
-    click(page, "c1")
+    assert address_param(page, "start") == "XO" + "-" * 62 + " X"
+    play_by_mouse(page, "c1")
     expect(page.locator("#banner")).to_contain_text("Black wins 64–0")
 
 
 def test_editor_is_left(visitor: Visitor) -> None:
     """Cancelling the editor restores the position; bots wait meanwhile."""
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
-    tab(page, "position")
+    open_tab(page, "position")
     page.click("#edit")
-    click(page, "a1")
+    play_by_mouse(page, "a1")
     page.keyboard.press("s")  # it is the bot's turn
     expect(caption(page)).to_contain_text("Setting up")
     expect(page.locator(".clock-thinking:not([hidden])")).to_have_count(0)
     page.click("#editor-cancel")
     page.wait_for_function("() => document.querySelectorAll('.moves-move').length === 3")
-    assert moves_of(page)[:2] == ["f5", "d6"]
+    assert moves_in_address(page)[:2] == ["f5", "d6"]
 
 
 def test_editor_of_seeds(visitor: Visitor) -> None:
     visitor.allow_errors(REFUSAL)
     page = visitor.open("#abapa")
-    tab(page, "position")
+    open_tab(page, "position")
     page.click("#edit")
     cell(page, "A").click(button="right")
     page.get_by_label("Remove a seed").check()
-    click(page, "B")
+    play_by_mouse(page, "B")
     expect(page.locator(".editor")).to_contain_text("Seeds left to place: 2")
     page.get_by_label("Add a seed").check()
-    click(page, "f")
+    play_by_mouse(page, "f")
     page.get_by_label("North to move").check()
     page.click("#editor-done")
-    notice(page, "seeds")
-    click(page, "south")
+    expect_notice(page, "seeds")
+    play_by_mouse(page, "south")
     page.click("#editor-done")
     expect(page.locator("#editor-done")).to_have_count(0)
-    assert query(page, "start") == "3-3-4-4-4-4-4-4-4-4-4-5-1-0-N"
-    assert seeds(page)[:2] == [3, 3]
-    click(page, "f")
-    shows(page, "f*")
+    assert address_param(page, "start") == "3-3-4-4-4-4-4-4-4-4-4-5-1-0-N"
+    assert displayed_seeds(page)[:2] == [3, 3]
+    play_by_mouse(page, "f")
+    expect_moves(page, "f*")
 
 
 # ---- bringing in ----------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ TEXTS = [
 def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
     """Every way to import accepts every format."""
     page = visitor.open()
-    tab(page, "position")
+    open_tab(page, "position")
     for number, (text, game, moves, start) in enumerate(TEXTS):
         page.evaluate("() => (location.hash = '#romein')")
         expect(page.locator("#game-picker")).to_have_value("romein")
@@ -294,8 +294,8 @@ def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
                 text,
             )
         expect(page.locator("#game-picker")).to_have_value(game)
-        shows(page, moves)
-        assert query(page, "start") in (start, "" if start == START else start)
+        expect_moves(page, moves)
+        assert address_param(page, "start") in (start, "" if start == START else start)
 
 
 CHOOSE_LARGE_FILE = """() => {
@@ -317,22 +317,22 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
         ("#othello?moves=zz", "does not contain a valid game"),
     ]:
         paste(page, text)
-        notice(page, words)
+        expect_notice(page, words)
     page.evaluate(CHOOSE_LARGE_FILE)
     expect(page.locator(".files-report")).to_contain_text("too large")
-    shows(page, "f5*")
-    tab(page, "play")
+    expect_moves(page, "f5*")
+    open_tab(page, "play")
     page.focus("#typed-move")
     page.locator("#typed-move").fill("f6")
     page.keyboard.press("Enter")
-    shows(page, "f5f6*")
+    expect_moves(page, "f5f6*")
 
 
 # ---- taking out -----------------------------------------------------------------------------------------------------
 def test_export(visitor: Visitor) -> None:
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visitor.open("#othello?moves=f5d6(f6)c3*")
-    panel = tab(page, "position")
+    panel = open_tab(page, "position")
     status = panel.locator("[role=status]")
     page.click("#export-transcript")
     expect(status).to_have_text("f5d6c3")
