@@ -53,10 +53,11 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
             entries = entries[np.isin(entries["game"], [row.id for row in game_filter.select_rows(connection)])]
     tree = _build_tree(archive, position, entries)
     values = tree.move_values(position)
-    names, scores = entries["move"].copy(), entries["score"].copy()  # contiguous copies are compared much faster
+    # contiguous copies are compared much faster
+    canonical_moves, scores = entries["move"].copy(), entries["score"].copy()
     moves = [
-        _count_results(position, move, scores[names == name], values.get(move))
-        for name, move in _group_symmetric_moves(position).items()
+        _count_results(position, move, scores[canonical_moves == canonical], values.get(move))
+        for canonical, move in _group_symmetric_moves(position).items()
     ]
     played = sorted((branch for branch in moves if branch.games), key=lambda branch: -branch.games)
     return Exploration(position, len(entries), tree.value(position), played)

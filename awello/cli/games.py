@@ -142,18 +142,18 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
     """
 
     archive = open_archive(database)
-    statistics = list_imported_files(archive)
+    rows = list_imported_files(archive)
     if json:
-        print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in statistics]})
+        print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in rows]})
         return
-    if not statistics:
+    if not rows:
         print(
             EMPTY_ARCHIVE_MESSAGE if archive.is_empty else "no files were imported; all games were saved individually"
         )
         return
 
     table = Table("file", "format", "games")
-    for row in statistics:
+    for row in rows:
         table.add_row(row.name, row.format, f"{row.games:,d}")
     print_table(Console(highlight=False, markup=False), table, ("file",))
 
@@ -194,8 +194,8 @@ def list_games(
     """List games: players, date, event, opening and result."""
 
     game_filter, archive = options.make_filter(moves), open_archive(database)
-    count, statistics = archive.find_latest(game_filter, last)
-    rows = [GameRowJson.of(row, row_to_record(row)) for row in statistics]
+    count, latest = archive.find_latest(game_filter, last)
+    rows = [GameRowJson.of(row, row_to_record(row)) for row in latest]
     if json:
         print_json(GameListJson(total=count, games=rows).model_dump())
         return

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Column, Table
 
-MIN_WRAPPED_CHARS = 6  # characters
-COLUMN_PADDING_CHARS = 3  # characters for border and spaces
+MIN_WRAPPED_CHARS = 6  # minimum width of a wrapped column
+COLUMN_PADDING_CHARS = 3  # for border and spaces
 
 
 def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:

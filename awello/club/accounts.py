@@ -119,10 +119,10 @@ def get_account(connection: Connection, name: str) -> Account:
 
 def close_account(connection: Connection, account: Account) -> None:
     """Close an account and its bots; their games are kept."""
-    numbers = [account.id, *(bot.id for bot in list_bots(connection, account))]
-    connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
+    ids = [account.id, *(bot.id for bot in list_bots(connection, account))]
+    connection.execute(update(accounts).where(accounts.c.id.in_(ids)).values(closed=True))
     for table in (sessions, tokens, known_devices):
-        connection.execute(delete(table).where(table.c.account.in_(numbers)))
+        connection.execute(delete(table).where(table.c.account.in_(ids)))
 
 
 def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:

@@ -15,7 +15,7 @@ from awello.club.schema import accounts, blocks
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_BLOCKS_PER_ACCOUNT = 200  # per account
+MAX_BLOCKS_PER_ACCOUNT = 200
 
 
 class BlockList:
@@ -29,8 +29,8 @@ class BlockList:
         """Load all blocks at startup."""
         stored = select(blocks.c.account, accounts.c.id, accounts.c.name)
         stored = stored.join(accounts, accounts.c.id == blocks.c.blocked)
-        for account, number, name in await self.server.store.read(lambda connection: connection.execute(stored).all()):
-            self._blocked.setdefault(account, {})[number] = name
+        for account, blocked, name in await self.server.store.read(lambda connection: connection.execute(stored).all()):
+            self._blocked.setdefault(account, {})[blocked] = name
 
     async def block(self, client: ClientConnection, name: str) -> Message:
         """Block a player; blocking again has no effect."""
@@ -51,9 +51,9 @@ class BlockList:
         """Unblock a player; unblocking again has no effect."""
         account = client.require_account()
         mine = self._blocked.get(account.id, {})
-        for number in [number for number, known in mine.items() if known.lower() == name.lower()]:
-            await self.server.store.write(partial(_remove, account=account.id, blocked=number))
-            mine.pop(number, None)
+        for blocked in [blocked for blocked, known in mine.items() if known.lower() == name.lower()]:
+            await self.server.store.write(partial(_remove, account=account.id, blocked=blocked))
+            mine.pop(blocked, None)
         return {"blocked": self.blocked_names(account)}
 
     def has_blocked(self, account: Account, other: Account) -> bool:

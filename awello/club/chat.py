@@ -80,7 +80,7 @@ class Chat:
                 seconds=round(SECONDS_PER_MESSAGE),
             )
         if len(self._free_at) >= MAX_TRACKED_ACCOUNTS:
-            self._free_at = {number: time for number, time in self._free_at.items() if time > now}
+            self._free_at = {account_id: time for account_id, time in self._free_at.items() if time > now}
         self._free_at[account.id] = free + SECONDS_PER_MESSAGE
 
 

@@ -28,11 +28,8 @@ MAX_FREE_EXITS_PER_HOUR = 3  # rated games that an account can leave early witho
 SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # of rated games, per further exit, and its maximum
 MAX_TRACKED_ACCOUNTS = 10_000  # with early exits
 
-SAME_OWNER, SAME_NETWORK, REPEATED_PAIRING = (
-    "same_owner",
-    "same_network",
-    "repeated_pairing",
-)  # reasons for unrated games
+# Reasons for unrated games.
+SAME_OWNER, SAME_NETWORK, REPEATED_PAIRING = "same_owner", "same_network", "repeated_pairing"
 
 
 # ---- rated games -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from awello.limits import Clock
 
-TYPICAL_MOVES_PER_PLAYER = 30  # of a player per game
+TYPICAL_MOVES_PER_PLAYER = 30  # per game
 MAX_LAG_COMPENSATION = 0.5  # seconds per move
 RESERVE_SHARE = 1 / 12  # of the clock and the increments: the reserve from which the quota is refilled
 

@@ -15,7 +15,7 @@ from awello.club.stored_games import load_rating
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time, per account
+MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time
 MAX_INCOMING_CHALLENGES = 50  # open, to one account: all of them are sent when it connects
 MAX_LISTED = 100  # players, seeks and games
 

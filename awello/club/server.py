@@ -187,8 +187,8 @@ class ClubServer:
     ) -> Message:
         """Create a game, even if the client disconnects in the meantime; `extra_write` runs in the same transaction."""
         unrated_reason = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
-        numbers = [person.id for person in accounts]
-        self._starting.update(numbers)  # before the task runs, so that later requests count it
+        ids = [person.id for person in accounts]
+        self._starting.update(ids)  # before the task runs, so that later requests count it
 
         async def begin() -> Message:
             try:
@@ -202,7 +202,7 @@ class ClubServer:
                 )
                 live_game = await self.store.write(create)
             finally:
-                self._starting.subtract(numbers)
+                self._starting.subtract(ids)
             live_game = self.live_games.add(live_game.state.number, live_game)
             self._broadcast_game(live_game)
             self.lobby.mark_changed()

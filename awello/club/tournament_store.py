@@ -227,7 +227,9 @@ def assign_game(
     connection: Connection, state: GameState, tournament: ClubTournament, pairing: TournamentPairing
 ) -> None:
     """Store the game of a pairing; raises `ClubError` if the pairing has one or is decided, which undoes the game."""
-    bound = connection.execute(update(pairing_table).where(*_undecided(tournament, pairing)).values(game=state.number))
+    bound = connection.execute(
+        update(pairing_table).where(*_not_started(tournament, pairing)).values(game=state.number)
+    )
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
         message = f"board {pairing.board} of round {pairing.round} has already been decided"
         raise ClubError("pairing_closed", message, board=pairing.board, round=pairing.round)
@@ -238,7 +240,7 @@ def record_forfeit(
 ) -> None:
     """Decide a pairing by forfeit: players who are online win."""
     points = {"first_points": float(pairing.first in online), "second_points": float(pairing.second in online)}
-    connection.execute(update(pairing_table).where(*_undecided(tournament, pairing)).values(**points, forfeit=True))
+    connection.execute(update(pairing_table).where(*_not_started(tournament, pairing)).values(**points, forfeit=True))
 
 
 def record_results(connection: Connection, tournament: ClubTournament) -> None:
@@ -254,7 +256,7 @@ def record_results(connection: Connection, tournament: ClubTournament) -> None:
         connection.execute(update(pairing_table).where(pairing_table.c.game == row.id).values(**points))
 
 
-def _undecided(tournament: ClubTournament, pairing: TournamentPairing) -> tuple[Any, ...]:
+def _not_started(tournament: ClubTournament, pairing: TournamentPairing) -> tuple[Any, ...]:
     """The conditions for a pairing without game and result."""
     return (
         pairing_table.c.tournament == tournament.number,

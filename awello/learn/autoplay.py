@@ -124,9 +124,8 @@ def autoplay(
     memory = OtageMemory.load(folder / MEMORY_FILE)
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(archive_location or folder / ARCHIVE_FILE)) as archive, open_workers(jobs) as workers:
-        if len(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
-            own_games
-        ):  # not the archive of the last call
+        archived_numbers = archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))
+        if len(archived_numbers) < len(own_games):  # not the archive of the last call
             for record in own_games:
                 archive.add(record)
         archived = archive.load_records(archive.find_numbers(GameFilter()))
@@ -135,13 +134,13 @@ def autoplay(
             first, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + GAMES_PER_ROUND)
             round_plan = replace(plan, games=end, snapshot=_pack_snapshot(memory, records))
             new_records = _play_round(round_plan, first, workers, folder, on_progress)
-            lessons = [learn_game(memory, record, _loser(record)) for record in new_records]
+            results = [learn_game(memory, record, _loser(record)) for record in new_records]
             for record in new_records:
                 archive.add(record)
             records += new_records
             memory.autoplay_games = end
             memory.save(folder / MEMORY_FILE)
-            yield from zip(new_records, lessons, strict=True)
+            yield from zip(new_records, results, strict=True)
 
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:

@@ -48,7 +48,7 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 GAMES_PER_VARIANT = 320  # per round
 SEARCH_DEPTH = 8
 MAX_OPENING_PLIES = 30  # random first moves
-RANDOM_MOVES_PER_256 = 16  # random moves per 256 moves
+RANDOM_MOVES_PER_256 = 16  # among 256 moves after the opening
 TD_LAMBDA = 0.7  # weight of the rest of the game in a target
 TASKS_PER_VARIANT = 4  # the games of a round are split into this many tasks for the threads
 BUFFER_EXAMPLES = 1_000_000  # examples

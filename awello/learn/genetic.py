@@ -42,7 +42,7 @@ MANUAL_WEIGHTS = {  # chosen by hand
 FIXED_WEIGHT_COUNTS = {"travers": 2}  # number of leading weights that are not learnt
 WIN_POINTS, DRAW_POINTS = 200, 100
 REFERENCE_GAME_FACTOR = 2  # weight of the games against the reference opponent
-ORDERING_NODES_PER_MOVE = 5000  # per move, in the games that learn move ordering
+ORDERING_NODES_PER_MOVE = 5000  # in the games that learn move ordering
 MAX_GAME_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
 
 FORMER_NAMES = {

@@ -28,7 +28,7 @@ from awello.rules.game import PASS, Game
 from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
-SIMULATIONS_PER_MOVE = 100  # per move
+SIMULATIONS_PER_MOVE = 100
 ROOT_NOISE_SHARE = 0.25  # of the root priors
 SAMPLED_PLIES = 16  # at the start of a game, in which moves are sampled by visits
 GAMES_PER_ITERATION = 16  # between two phases of training

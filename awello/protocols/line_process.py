@@ -102,7 +102,7 @@ class LineProcess:
         return deque(self.lines(matches), 1)[0]
 
     def _end_forfeit(self) -> Forfeit:
-        """Describe how the process ended."""
+        """Create the forfeit that describes how the process ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_SECONDS)
         ended = not self.alive

@@ -19,7 +19,7 @@ from awello.search.negamax import NO_CUTS
 
 
 class AlphaBetaEvaluator(Evaluator):
-    """An evaluator with the options of `alphabeta_tt` and a transposition table that is kept from move to move."""
+    """An evaluator with the settings of `alphabeta_tt` and a transposition table that is kept from move to move."""
 
     def __init__(
         self, game: Game, heuristic: Heuristic, tt_entries: int, move_ordering: bool, skip_mirrors: bool

@@ -99,8 +99,8 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
-        number = account.id if account else 0  # an unknown name takes the same time
-        return account, hashed, accounts.find_known_origin(connection, number, origin.device, origin.network)
+        account_id = account.id if account else 0  # an unknown name takes the same time
+        return account, hashed, accounts.find_known_origin(connection, account_id, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
     _check_limit(club.login_limits.admit(name, origin, known))

@@ -13,14 +13,9 @@ from awello.errors import ConfigError
 
 ENGINE_MEMORY_BYTES = 4 << 30  # limit of an engine process
 ENGINE_NICENESS = 10
-SERVER_KERNEL_MODULES = (
-    "awello.rules.game",
-    "awello.archive.game_tree_kernels",
-)  # modules whose kernels the server process uses
-ENGINE_KERNEL_MODULES = (
-    "awello.engine.midgame",
-    "awello.engine.awale_kernels",
-)  # modules with the kernels of the engines
+# The modules whose kernels the server process uses, and those with the kernels of the engines.
+SERVER_KERNEL_MODULES = ("awello.rules.game", "awello.archive.game_tree_kernels")
+ENGINE_KERNEL_MODULES = ("awello.engine.midgame", "awello.engine.awale_kernels")
 CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30
 
 

@@ -29,8 +29,8 @@ FILES_PATH = "/api/games/files"  # accepts files
 TEXT_PATHS = ("/api/detect", "/api/file")  # accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
 EVENT_LOOP_RATE = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
-MAX_DELAY_SECONDS = 6.0  # seconds; requests that would be delayed for longer are refused
-MAX_OPEN_REQUESTS_PER_NETWORK = 256  # of one network
+MAX_DELAY_SECONDS = 6.0  # requests that would be delayed for longer are refused
+MAX_OPEN_REQUESTS_PER_NETWORK = 256
 FILE_COST_MS, API_COST_MS = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
 PATH_COSTS_MS = {  # for requests to these paths of the API
     "/api/contests": 8.0,
