@@ -142,13 +142,13 @@ def print_networks() -> None:
         network = new_perceptron(game, 2, np.random.default_rng(1))
         found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
         print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.pv)
-        lesson = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
-        for words, policy, value in zip(lesson.words, lesson.policies, lesson.values, strict=True):
+        examples = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
+        for words, policy, value in zip(examples.words, examples.policies, examples.values, strict=True):
             print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))
 
 
 def main() -> None:
-    """Print the traces of all games."""
+    """Print all results."""
     rng = random.Random(8)
     for number in range(3):
         print_rules(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)

@@ -60,7 +60,7 @@ INVALID_ADDRESSES = [
     " postgresql://user:s3cr3t@127.0.0.1:1/db",
     "host=127.0.0.1 port=1 user=user password=s3cr3t",
 ]
-UNREACHABLE_ADDRESS = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
+MISSPELT_ADDRESS = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
 COMMANDS = [
     ["games", "list", "--archive", "PLACE"],
     ["games", "import", "README.md", "--archive", "PLACE"],
@@ -108,7 +108,7 @@ def test_a_wrong_address_does_not_show_its_password(
 def test_no_command_shows_the_password_of_an_address(
     command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    check_refusal(command, UNREACHABLE_ADDRESS, tmp_path)
+    check_refusal(command, MISSPELT_ADDRESS, tmp_path)
     assert SECRET not in caplog.text
 
 

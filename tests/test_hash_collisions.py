@@ -100,17 +100,17 @@ def test_exchanged_factors_are_not_confused() -> None:
 
 def test_constructed_pairs_differ_under_a_random_hash() -> None:
     rng = random.Random(3)
-    with Engine(hash=1, random_hash=True) as engine, Engine(hash=1) as public:
+    with Engine(hash=1, random_hash=True) as engine, Engine(hash=1) as fixed_engine:
         for _ in range(20):
             pair = collisions.make_fixed_hash_collision(rng.randint(10, 20), rng)
-            multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, public)]
+            multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, fixed_engine)]
             random_hashes, fixed_hashes = (
                 {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
                 for each in multipliers
             )
             assert len(fixed_hashes) == 1 and len(random_hashes) == 2
             for position in predecessors_of(pair, rng):
-                assert_legal(public, position, Limit(depth=8))
+                assert_legal(fixed_engine, position, Limit(depth=8))
         assert_solved(engine, predecessors_of(collisions.make_fixed_hash_collision(10, rng), rng))
 
 

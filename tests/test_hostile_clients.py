@@ -100,7 +100,7 @@ def is_closed(connection: socket.socket) -> bool:
     return True
 
 
-# ---- before the others come in, who would not be waited for either --------------------------------------------------
+# ---- unanswered pings -----------------------------------------------------------------------------------------------
 def test_clients_that_do_not_answer_pings_are_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(club_connection, "PING_TIMEOUT", 0.5)
     monkeypatch.setattr(club_connection, "PING_SECONDS", 0.2)
@@ -113,7 +113,7 @@ def test_clients_that_do_not_answer_pings_are_disconnected(tmp_path: Path, monke
             channel.receive()
 
 
-# ---- at the table ---------------------------------------------------------------------------------------------------
+# ---- moves ----------------------------------------------------------------------------------------------------------
 def test_moves_for_others_out_of_turn_or_repeated_are_refused(hostile: HostileClub) -> None:
     with hostile.eve.connect() as eve, hostile.visitor().connect() as spectator:
         for _ in range(4):

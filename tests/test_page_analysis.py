@@ -255,7 +255,7 @@ def test_editor_of_seeds(visitor: Visitor) -> None:
     expect_moves(page, "f*")
 
 
-# ---- bringing in ----------------------------------------------------------------------------------------------------
+# ---- import ---------------------------------------------------------------------------------------------------------
 START = format_position(Position.start())
 BOARD = "\n".join(START[row : row + 8] for row in range(0, 64, 8)) + "\nBlack to move"
 TEXTS = [
@@ -328,7 +328,7 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
     expect_moves(page, "f5f6*")
 
 
-# ---- taking out -----------------------------------------------------------------------------------------------------
+# ---- export ---------------------------------------------------------------------------------------------------------
 def test_export(visitor: Visitor) -> None:
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visitor.open("#othello?moves=f5d6(f6)c3*")

@@ -388,7 +388,7 @@ def test_export_files(visitor: Visitor) -> None:
     assert isinstance(record, Record) and names_of(record) == ["C", "c", "F", "f"]
 
 
-# ---- everyone, and trouble ------------------------------------------------------------------------------------------
+# ---- accessibility, and errors --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_accessibility(browser: Browser, address: str, mode: str) -> None:
     """On a phone, in both themes and in French: no serious axe violations, nothing too wide or too small."""

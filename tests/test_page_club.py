@@ -73,7 +73,7 @@ def start_game(first: Page, second: Page, variant: str, **terms: Any) -> None:
     expect(caption(first)).to_contain_text("Your turn")
 
 
-def moves_in_address(page: Page) -> list[str]:
+def listed_moves(page: Page) -> list[str]:
     """The moves in the list."""
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
@@ -135,7 +135,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
             expect(page.locator("#live-region")).to_contain_text(re.compile("wins|Draw"))
-        assert moves_in_address(ann) == moves_in_address(bob) == moves_in_address(eyes)
+        assert listed_moves(ann) == listed_moves(bob) == listed_moves(eyes)
         expect(ann.locator("#club-ratings")).to_have_text(
             re.compile(r"Ann: 1500 → \d+ \([+−]\d+\)Bob: 1500 → \d+ \([+−]\d+\)")
         )
@@ -169,9 +169,9 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         assert lost.startswith("Lost · Bob") and "–" in ended.splitlines()[1]
         bob.locator("#club-open-1").click()
         expect(bob.locator("#club-ratings")).to_contain_text("Ann: 1500 →")
-        assert bob.url.endswith("#club/1") and moves_in_address(bob) == moves_in_address(eyes)
+        assert bob.url.endswith("#club/1") and listed_moves(bob) == listed_moves(eyes)
         times = bob.locator("#panel-club .moves-time").all_inner_texts()
-        assert len(times) == len(moves_in_address(bob)) and all(re.fullmatch(r"\d+(\.\d)?", time) for time in times)
+        assert len(times) == len(listed_moves(bob)) and all(re.fullmatch(r"\d+(\.\d)?", time) for time in times)
         bob.keyboard.press("Home")
         cell(bob, "d3").click()  # another first move: a variation, as in any game
         bob.wait_for_function("() => location.hash.includes('moves=')")
@@ -269,7 +269,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
             assert len(lost) == 1 and "pong" in message_types
             play(ann, "c3")
             expect(caption(bob)).to_contain_text("Your turn")
-            assert ann.evaluate("window.stayed") and moves_in_address(bob) == ["f5", "d6", "c3"]
+            assert ann.evaluate("window.stayed") and listed_moves(bob) == ["f5", "d6", "c3"]
             for page in (ann, bob, eyes):
                 page.goto("about:blank")
 

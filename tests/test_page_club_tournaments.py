@@ -156,7 +156,7 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
         expect(page.locator("#tournament-link")).to_be_focused()
 
 
-# ---- words ----------------------------------------------------------------------------------------------------------
+# ---- chat -----------------------------------------------------------------------------------------------------------
 def test_chat(browser: Browser, club: str) -> None:
     """Chat is off until both players turn it on; messages are plain text; the setting is stored."""
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):

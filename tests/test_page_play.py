@@ -294,7 +294,7 @@ def test_clock(visitor: Visitor) -> None:
     assert page.evaluate("history.state.times.at(-1).clocks") == left
 
 
-# ---- the laboratory -------------------------------------------------------------------------------------------------
+# ---- contests -------------------------------------------------------------------------------------------------------
 def test_contest(visitor: Visitor) -> None:
     """Run a contest of two bots, replay a game, and draw a search tree."""
     page = visitor.open("#othello4")

@@ -153,7 +153,7 @@ def test_training_stays_finite_on_impossible_examples(layers: int, dropout: floa
 
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on hostile examples."""
+    """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on impossible examples."""
     monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that it takes minutes
     rng = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, rng), 0.5)

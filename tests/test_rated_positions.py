@@ -30,7 +30,7 @@ from awello.rules.game import PASS
 MOVES = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "g6"]
 
 
-def table_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
+def state_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
     """A club game after the moves of a record."""
     state = create_game_state(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
     for position, move in zip(record.positions(), record.moves, strict=False):
@@ -53,7 +53,7 @@ def test_positions_of_rated_games_in_progress_are_indexed(game: Game) -> None:
     if plies < MIN_INDEXED_PLY:
         pytest.skip("the game is too short")
     record = Record(whole.start, whole.moves[:plies])
-    state = table_after(record)
+    state = state_after(record)
     index.update(state)
     *_, earlier, before, now = Record(record.start, state.moves).positions()
     known = [before, now, *(now.after(move) for move in now.legal_moves())]
@@ -70,7 +70,7 @@ def test_positions_of_rated_games_in_progress_are_indexed(game: Game) -> None:
 
 def test_other_variants_share_the_board_of_awale() -> None:
     index, record = RatedPositions(), random_record(Game.ABAPA, 3)
-    state = table_after(Record(record.start, record.moves[: MIN_INDEXED_PLY + 2]))
+    state = state_after(Record(record.start, record.moves[: MIN_INDEXED_PLY + 2]))
     index.update(state)
     position = state.position
     assert Position(Game.ROMEIN, position.own, position.opp, position.side) in index
@@ -78,7 +78,7 @@ def test_other_variants_share_the_board_of_awale() -> None:
 
 def test_captured_seeds_do_not_hide_a_position() -> None:
     index, record = RatedPositions(), random_record(Game.ABAPA, 3)
-    state = table_after(Record(record.start, record.moves[: MIN_INDEXED_PLY + 2]))
+    state = state_after(Record(record.start, record.moves[: MIN_INDEXED_PLY + 2]))
     index.update(state)
     now = state.position
     for position in (now, *(now.after(move) for move in now.legal_moves())):
@@ -105,8 +105,8 @@ def test_the_position_before_a_forced_pass_is_indexed() -> None:
 
 def test_openings_and_unrated_games_are_not_indexed() -> None:
     index, whole = RatedPositions(), random_record(Game.OTHELLO, 3)
-    opening = table_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY - 1]), 1)
-    friendly = table_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY + 4]), 2, rated=False)
+    opening = state_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY - 1]), 1)
+    friendly = state_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY + 4]), 2, rated=False)
     for state in (opening, friendly):
         index.update(state)
         assert state.position not in index
@@ -114,7 +114,7 @@ def test_openings_and_unrated_games_are_not_indexed() -> None:
 
 def test_two_games_may_share_a_position() -> None:
     index, whole = RatedPositions(), random_record(Game.OTHELLO, 3)
-    one, two = (table_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY + 2]), number) for number in (1, 2))
+    one, two = (state_after(Record(whole.start, whole.moves[: MIN_INDEXED_PLY + 2]), number) for number in (1, 2))
     index.update(one)
     index.update(two)
     index.update(one.resign(1))

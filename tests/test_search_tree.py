@@ -209,7 +209,7 @@ def test_a_tree_too_large_to_draw_is_rejected() -> None:
         search_tree("minimax", parse_lists(json.dumps([1] * MAX_TREE_NODES)))
 
 
-def test_the_lesson_as_text() -> None:
+def test_the_example_as_text() -> None:
     assert draw_tree(search_example("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
         "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
@@ -294,7 +294,7 @@ def test_the_command_draws_a_position(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_command_colours_the_lesson_without_wrapping_lines() -> None:
+def test_the_command_colours_the_example_without_wrapping_lines() -> None:
     shown = fresh_awello("tree", "--leaves", EXAMPLE_TREE, FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[1;32mMAX 1 *\x1b[0m\n" in shown
     assert "\x1b[2m14 cut\x1b[0m\n" in shown
@@ -325,7 +325,7 @@ def test_json_contains_the_whole_tree() -> None:
     assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").to_json()))
 
 
-def test_json_of_the_lesson() -> None:
+def test_json_of_the_example() -> None:
     found = run_tree("--leaves", EXAMPLE_TREE, "--search", "alphabeta")
     nodes = list(walk(found["tree"]))
     assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]

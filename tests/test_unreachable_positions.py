@@ -45,7 +45,7 @@ assert is_rejected(lambda: patterns.stage_weights_at(8))
 
 
 @pytest.mark.parametrize("game", Game, ids=str)
-def test_searches_handle_odd_positions(game: Game) -> None:
+def test_searches_handle_unreachable_positions(game: Game) -> None:
     rng, searches = random.Random(int(game)), stress_unreachable.SearchRunner(game)
     positions = [
         *stress_unreachable.list_extreme_positions(game),

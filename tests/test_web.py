@@ -191,7 +191,7 @@ def test_invalid_json_is_refused(client: TestClient) -> None:
         assert answer.status_code in (400, 422), answer.text
 
 
-# ---- request limits --------------------------------------------------------------------------------------------------
+# ---- origins, hosts and body sizes ----------------------------------------------------------------------------------
 FOREIGN = [
     {"host": "evil.example"},
     {"host": "127.0.0.1.evil.example"},
@@ -255,7 +255,7 @@ def test_pages_use_no_external_and_no_inline_resources() -> None:
 
 
 def test_all_modules_are_preloaded() -> None:
-    """Modules of the club are loaded only where modules is a club."""
+    """Modules of the club are loaded only where there is a club."""
     wanted = set(
         re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
     )

@@ -119,7 +119,7 @@ interface Contest {
 interface TimeControl { seconds: number; increment: number }
 interface Terms { variant: string; control: TimeControl; rated: boolean }
 interface Rating { rating: number; established: boolean }
-interface PoolRating extends Rating { variant: string; speed: string; wins: number; draws: number; losses: number }
+interface PoolRating extends Rating, Outcomes { variant: string; speed: string }
 interface ClubPlayerState extends Rating { name: string; bot: boolean; rating_after: number | null }
 interface ClubState {
   game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
@@ -130,7 +130,7 @@ interface Offer extends Rating {
   number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
 }
 interface SentOffer { name: string; variant: string }
-interface LeaderboardRow extends PoolRating { name: string; bot: boolean }
+interface LeaderboardRow extends Rating, Outcomes { name: string; bot: boolean }
 interface PlayedGame extends TimeControl {
   number: number; variant: string; players: string[]; side: number; rating_change: number | null; started: number; over: boolean; reason: string;
   winner: number | null; score: number[] | null;
