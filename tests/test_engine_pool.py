@@ -143,7 +143,7 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
 )
 def test_failures_affect_one_request(runner_pool: PoolRunner, spec: str, code: str, word: str) -> None:
     (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), spec))
-    assert (error["type"], error["code"]) == ("error", code)
+    assert (error["type"], error["code"], error["params"]["player"]) == ("error", code, spec)
     assert word in error["message"]
     assert "Traceback" not in error["message"] and "\n" not in error["message"] and "/" not in error["message"]
     assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,failure=prints"))[0]["move"]
@@ -160,6 +160,7 @@ def test_choices_have_a_time_limit(runner_pool: PoolRunner, monkeypatch: pytest.
     monkeypatch.setattr(runner_pool.pool, "max_seconds", 0.3)
     (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
     assert error["code"] == "player_timeout" and error["message"].startswith("minimax@30 took longer than 0.3 s")
+    assert error["params"] == {"player": "minimax@30", "seconds": 0.3}
     monkeypatch.undo()
     assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 

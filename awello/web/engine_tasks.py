@@ -106,7 +106,7 @@ class TaskStopped(Exception):
 # --- answers ----------------------------------------------------------------------------------------------------------
 def error_answer(code: str, message: str, **params: Any) -> Answer:
     """The last answer to a task that failed."""
-    return {"type": "error", **error_fields(code, message, params), "params": {}}
+    return {"type": "error", **error_fields(code, message, params)}
 
 
 def _answer(type: str, content: BaseModel) -> Answer:
