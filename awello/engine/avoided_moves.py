@@ -1,8 +1,9 @@
 """Moves that lost earlier games, which the champion avoids.
 
-After a lost game, the champion searches its positions again, from the last to the first, until it finds one where
-another move promises more than the result of the game.  Only the move played there is stored, with its value.  When the
-position occurs again, that move is excluded unless all others are worse.
+After a lost game, the champion searches the positions in which it moved again, from the last to the first.  It stops at
+the first one in which another move is better than the result of the game, and stores the move that it played there,
+with that result as its value.  When the position occurs again, the champion repeats the move only if all others are
+worse.
 """
 
 import json
@@ -18,10 +19,10 @@ Board = tuple[Game, int, int]
 
 @dataclass
 class AvoidedMoves:
-    """Moves that lost games, by position; their values are the results of those games."""
+    """Moves that lost games, by position; the value of a move is the result of the lost game."""
 
     file: Path | None = None
-    """The file in which they are stored; with None, they are only kept in memory."""
+    """The file that stores the moves; with None, they are kept in memory only."""
     moves: dict[Board, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -34,7 +35,7 @@ class AvoidedMoves:
                 entry = json.loads(line)
                 game = find_game(entry["game"], entry.get("size"), entry.get("variant"))
                 position = parse_position(entry["position"], game)
-                value = entry["value"] if "value" in entry else entry["worth"]  # the name in older files
+                value = entry["value"] if "value" in entry else entry["worth"]  # older files call it "worth"
                 self._set(position, position.parse_move(entry["move"]), float(value))
             except (ValueError, KeyError, TypeError) as error:
                 advice = "correct or delete this line"

@@ -1,11 +1,12 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-A value is the number of seeds that the mover will still win minus the opponent's, in units of 1/SEED_VALUE seed.  As in
-the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has captured
-the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search follows
-captures, and a small trained network evaluates (`evaluate.awale_network`); without a network, the estimate is the best
-capture of one more move (DiffScore).  A position repeated since the last capture ends the game by the rules of the
-variant.  In deep searches, late quiet moves are first searched with the depth reduced by one ply.
+A value is the margin in seeds still to be won, from the mover's view, in units of 1/SEED_VALUE seed.  As in the endgame
+tablebase, kernels get the rows without the captured seeds, so play continues after a player has captured the majority.
+Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search follows captures, and a
+small trained network (`evaluate.awale_network`) evaluates the positions; without a network, the estimate is the largest
+capture that one more move can make (DiffScore).  If a position recurs without a capture in between, the game ends, and
+the variant decides who gets the remaining seeds.  In deep searches, the first search of a late quiet move is one ply
+shallower.
 
 The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
 stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
@@ -36,8 +37,8 @@ from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
-UNREDUCED_MOVES = 2  # the first moves of a node, which are never reduced: fewer save nodes but overlook more
-PREFETCH_FROM_DEPTH = 3  # the depth from which the entries of children are prefetched: below it, few are looked up
+UNREDUCED_MOVES = 2  # moves of a node that are never reduced: a smaller number saves nodes but overlooks more
+PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; below it, few are used
 
 # Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
 KEY_PER_SEED = 1 << 24
@@ -47,25 +48,25 @@ KILLER_BONUS = MAX_HISTORY = 1 << 22
 # ---- values without a search ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
-    """Look up the value of an endgame position in seeds; `tablebase` is the address of the table."""
+    """Return the value of an endgame position, in seeds; `tablebase` is the address of the table."""
     return int(VALUE_OF_CODE[load8(tablebase, U(LEVEL_OFFSETS[U(seeds)] + rank(own, opp)))])
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def terminal_value(game: int, own: U, opp: U) -> int:
-    """Return the value in seeds of a position in which the mover has no move."""
+    """Return the value, in seeds, of a position in which the mover has no move."""
     return 0 if is_stopped(game, own, opp) else seeds_in(own) - seeds_in(opp)
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def repetition_value(game: int, own: U, opp: U) -> int:
-    """Return the value in seeds of a repeated position."""
+    """Return the value, in seeds, of a repeated position."""
     return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
 
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
 def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Estimate a value with the trained network, limited to the seeds in play."""
+    """Estimate the value of a position with the trained network; a margin cannot exceed the seeds in play."""
     limit = SEED_VALUE * seeds
     return max(-limit, min(limit, forward(own, opp, seeds, weights)))
 
@@ -73,7 +74,7 @@ def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
 # ---- the horizon ----------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, AwaleState)", inline=True)
 def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
-    """Evaluate a position by the best capture of one more move (DiffScore)."""
+    """Evaluate a position by the largest capture that one more move can make (DiffScore)."""
     game, seeds, nodes, best = state.game, seeds_in(own + opp), 1, 0
     moves = legal_moves(game, own, opp)
     if moves == U(0):
@@ -123,7 +124,7 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """Return the history table index of a pit and its number of seeds, which also identifies killer moves."""
+    """Return the index of a pit with its number of seeds in the history table; it also identifies killer moves."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE_MASK
 
 
@@ -149,7 +150,7 @@ def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleSt
 
 @kernel("void(StackFrame, int64, int64, int64)", inline=True)
 def insert_move(frame: StackFrame, first: int, count: int, key: int) -> None:
-    """Insert a key into the moves [first, count) of a frame, which are in descending order."""
+    """Insert a key into the moves [first, count) of a frame, which are sorted in descending order."""
     index = count
     while index > first and frame.moves[U(index - 1)] < key:
         frame.moves[U(index)] = frame.moves[U(index - 1)]
@@ -174,7 +175,7 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFra
 
 @kernel("int64(uint64, int64, StackFrame)", inline=True)
 def put_first(moves: U, pit: int, frame: StackFrame) -> int:
-    """Write a move to an empty frame if it is legal; return the number of moves, 1 or 0."""
+    """Write a move to an empty frame; return the number of moves in the frame: 1 if the move is legal, otherwise 0."""
     frame.moves[U(0)] = pit
     return popcount(moves & bit(pit))
 
@@ -199,7 +200,7 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Write the position of a ply to the stack; return whether it has occurred since the last capture."""
+    """Write the position of a ply to the stack; return whether it has occurred before since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.quiet_moves:
@@ -212,13 +213,13 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
 
 @kernel("void(int64, uint64, AwaleState)", inline=True)
 def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
-    """Set the number of quiet moves that precede the child at the next ply."""
+    """Set the number of moves since the last capture for the child at the next ply."""
     state.stack[U(ply + 1)].quiet_moves = 0 if captures != U(0) else state.stack[U(ply)].quiet_moves + 1
 
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Return whether the depth of a move may be reduced: it is quiet and late in the order."""
+    """Return whether to reduce the depth for a move: it is large enough, and the move is quiet and late."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
@@ -243,7 +244,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     key = hash_of(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
-    if entry != EMPTY_ENTRY:  # redundant, but branch prediction hides the latency of the read
+    if entry != EMPTY_ENTRY:  # an empty entry would have no effect; the branch hides the latency of the read
         if allows_cutoff(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1
@@ -262,8 +263,8 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         if depth - 1 == state.horizon:
             value = win - evaluate_horizon(next_own, next_opp, low, high, depth - 1, state)
         else:
-            # Step 5. Search the first move with the full window and the others with null windows, late ones first with
-            # reduced depth.  A move that fails high is searched again with the full window.
+            # Step 5. Search the first move with the full window and the others with null windows.  Late moves are first
+            # searched to a reduced depth.  If a value is inside the window, search again with the full window.
             count_quiet_moves(ply, captures, state)
             value = alpha + 1
             if index > 0 and can_reduce(index, depth, captures, state):
@@ -290,8 +291,8 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
     """Search the root: return the value of the best of these moves, and write that move to `root_best_pit`.
 
-    The move that `root_best_pit` contains before the search is searched first.  After a stop, `root_best_pit` is a move
-    that was proved better than the first one, or else the first one.
+    The move that `root_best_pit` contains before the search is searched first.  After a stop, `root_best_pit` is the
+    best move that was proved better than the first one or, if there is none, the first one.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp

@@ -1,7 +1,7 @@
 """Awalé's search: the worker that runs the kernels in a thread, and the plan of a search.
 
-Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, until a value
-is found without an estimate, which proves it.
+Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, which ends
+early when the value of a search is proved because no estimate was used.
 """
 
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ from awello.rules.awale import ROW_MASK
 from awello.rules.game import Game
 
 MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread, because they end before other threads have started
-# The depth from which late quiet moves are reduced, in searches deeper than MAX_FULL_WIDTH_DEPTH.  With a smaller one,
-# the search gets deeper in the same time but overlooks more.
+# The depth from which late quiet moves are reduced, in searches deeper than MAX_FULL_WIDTH_DEPTH.  With a smaller
+# value, the search gets deeper in the same time but overlooks more.
 REDUCE_FROM_DEPTH = 3
 NO_REDUCTIONS = MAX_DEPTH + 1
 HISTORY_DECAY_SHIFT = 3  # history values are shifted right by this many bits between searches
-MAX_PV_MOVES = 40  # of a principal variation
+MAX_PV_MOVES = 40  # the length at which a principal variation is cut off
 TABLEBASE_SEEDS_PER_LEVEL = 2  # level n uses the tablebase for positions with up to n times this many seeds
 DEPTH_STEP = 4  # plies between the iterations towards a fixed depth: with a larger step, move ordering is worse
 
@@ -64,7 +64,7 @@ class AwaleWorker(SearchWorker):
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(request.selectivity, self.tablebase.seeds)  # a larger tablebase may have been built since
+        seeds = min(request.selectivity, self.tablebase.seeds)  # the request may refer to a larger, newer tablebase
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
@@ -152,7 +152,7 @@ class AwaleIterativeSearch(IterativeSearch):
             )
         elif limit.depth is not None:
             deepest = min(limit.depth, MAX_DEPTH)
-            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # only the last depth is reported
+            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last one is `deepest`
         for depth in depths:
             if self.results and all(result.proved for result in self.results):
                 return

@@ -8,8 +8,8 @@ from awello.layout import Layout, record_at
 
 SEED_VALUE = 16  # the value of a seed: fine enough for estimates, and all values fit into 12 bits of a TT entry
 INFINITY = 1 << 11  # above any value: 48 seeds count 768
-MAX_DEPTH = 100  # of a search; a TT entry has 7 bits for it
-PAST_PLIES = 256  # frames for positions of the game before the root; earlier ones are dropped
+MAX_DEPTH = 100  # the largest depth of a search; a TT entry has 7 bits for it
+PAST_PLIES = 256  # frames before the root, for the game so far; still earlier positions are dropped
 NO_PIT = 7  # stands for a missing move in the three bits of a TT entry
 
 
@@ -21,7 +21,7 @@ class StackFrame(Layout):
     own: U
     opp: U
     quiet_moves: int
-    """Moves since the last capture; only positions since then can be repeated."""
+    """Moves since the last capture; only positions since then can recur."""
     killer: U
     """The quiet move that last refuted a position at this ply, by its `sowing_index`; 0 if there is none."""
 

@@ -1,4 +1,4 @@
-"""The transposition table (TT) of Awalé, with entries of one word.
+"""The transposition table (TT) for Awalé, with entries of one word.
 
 Threads share the table without locks, because reading or writing one word is atomic.  A new entry always replaces the
 old one.  The fields of an entry, from the lowest bit up:
@@ -11,8 +11,8 @@ old one.  The fields of an entry, from the lowest bit up:
 | 12 | the value plus INFINITY |
 | 40 | the upper bits of the position's hash |
 
-The lower bits of the hash select the entry.  One lookup in 2^40 returns the entry of a different position (see
-`engine.transposition_table` for constructed collisions), so the search checks that a move from the table is legal.
+The lower bits of the hash select the entry.  About one lookup in 2^40 returns the entry of a different position
+(see `engine.transposition_table` for constructed collisions), so the search checks that a move from the table is legal.
 """
 
 from awello.bits import to_signed

@@ -1,6 +1,6 @@
 """A benchmark: a fixed set of searches whose total node count is the signature of the search.
 
-A pure optimisation keeps the signature; the effect of a change that alters it must be measured in games.
+A pure optimisation keeps the signature.  If a change alters it, measure the effect of the change in games.
 """
 
 import time
@@ -26,7 +26,7 @@ HASH_MIB = 64
 
 @dataclass(frozen=True)
 class BenchSearch:
-    """The result of one search of the set."""
+    """The result of one search of the benchmark."""
 
     position: Position
     description: str
@@ -36,7 +36,7 @@ class BenchSearch:
 
 
 def run_bench(threads: int = 1) -> Iterator[BenchSearch]:
-    """Run all searches of the set, each with an empty transposition table."""
+    """Run all searches of the benchmark, each with an empty transposition table."""
     with Engine(threads=threads, hash=HASH_MIB) as engine:
         for game in BENCH_GAMES:
             positions = list(parse_transcript(game).positions())

@@ -1,4 +1,4 @@
-"""An opening book of Awalé: positions with values from deep searches, built by drop-out expansion.
+"""An opening book for Awalé: positions with values from deep searches, built by drop-out expansion.
 
 A book is used until the opponent leaves it, so it should be deep after good moves and shallow after bad ones.  Drop-out
 expansion (Lincke 2000) always expands the leaf with the lowest cost.  A ply costs 1, plus `PLIES_PER_SEED` for each
@@ -32,10 +32,11 @@ PositionEvaluator = Callable[[Position], float]
 
 @dataclass
 class OpeningBook:
-    """The positions of a book with their searched values, in seeds still to be won."""
+    """The positions of a book.  A value is the margin in seeds still to be won, from the mover's view."""
 
     game: Game
     values: dict[BookKey, float] = field(default_factory=dict)
+    """The searched values, before they are backed up."""
     _backed_up: dict[BookKey, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def moves(self, key: BookKey) -> dict[int, tuple[int, BookKey]]:
@@ -66,7 +67,7 @@ class OpeningBook:
         return self._backed_up[key]
 
     def choose(self, position: Position) -> tuple[int, float] | None:
-        """Return the best move of a position and its value, or None if it is not in the book."""
+        """Return the best move and its value, or None if the book has no values for the moves of the position."""
         key = position.board_words
         if not self.is_expanded(key):
             return None
@@ -109,7 +110,7 @@ class OpeningBook:
 # ---- files: one line per position, with its diagram and its value ---------------------------------------------------
 def format_book(book: OpeningBook) -> str:
     """Format a book as text."""
-    lines = [f"% an opening book of Awalé, {book.game}: positions and their values in seeds still to be won"]
+    lines = [f"% opening book for Awalé, {book.game}: positions with the mover's margin in seeds still to be won"]
     for (own, opp), value in book.values.items():
         captured = TOTAL_SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
         position = Position(book.game, own | captured << 48, opp)
@@ -118,7 +119,7 @@ def format_book(book: OpeningBook) -> str:
 
 
 def parse_book(text: str, game: Game, name: str) -> OpeningBook:
-    """Parse a book; raises a `ConfigError` that names the invalid line."""
+    """Parse a book, or raise a `ConfigError` that names the invalid line."""
     book = OpeningBook(game)
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].split():
@@ -126,7 +127,7 @@ def parse_book(text: str, game: Game, name: str) -> OpeningBook:
                 diagram, value = content
                 book.values[parse_position(diagram, game).board_words] = float(value)
             except ValueError as error:
-                raise ConfigError(f"{name}, line {number}: expected a position and a value: {error}") from None
+                raise ConfigError(f"{name}, line {number} is invalid ({error}): write a position and a value") from None
     return book
 
 
@@ -142,5 +143,5 @@ def load_book(file: Path, game: Game) -> OpeningBook:
 
 @cache
 def load_shipped_book(game: Game) -> OpeningBook:
-    """Load the shipped book of a game, or return an empty one."""
+    """Load the shipped book of a game; return an empty book if there is none."""
     return load_book(data_file(f"{game}.book"), game)

@@ -39,7 +39,7 @@ from awello.rules.othello import score as final_score
 FEW_EMPTIES = 11  # empty squares up to which this search is used: with more, ordering moves by evaluation pays off
 STABILITY_ENDGAME_SLACK = 4  # stable discs are counted if alpha is at least 2 * empties minus this slack
 MIN_CHILD_LOOKUP_EMPTIES = 7  # with fewer, searching a child is as cheap as a lookup
-OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd numbers, to index the table
+OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd factors of the hash
 CORNERS = U(0x8100000000000081)
 # Terms of the key of a move (the smallest key is searched first): for each reply, for each corner among the replies,
 # and a bonus for a quadrant with an odd number of empty squares, where the mover is likely to play last.

@@ -108,7 +108,7 @@ class Engine:
                 if isinstance(thread, threading.Timer):
                     thread.cancel()
                 if thread.ident is not None and thread is not threading.current_thread():
-                    thread.join()  # ident is None if Ctrl-C came before it started
+                    thread.join()  # ident is None if Ctrl-C came before the thread started
 
     def stop(self) -> None:
         """Stop the current search; its stream ends with the last complete analysis.  May be called from any thread."""
@@ -225,7 +225,7 @@ class Engine:
         run: "Callable[[IterativeSearch], AnalysisStream] | None" = None,
         excluded_moves: Iterable[int] = (),
     ) -> AnalysisStream:
-        """Stream the analyses of a search (default: `deepen`); there is always at least one."""
+        """Stream the analyses that `run` yields (default: `deepen`); there is always at least one."""
         self._check(position, limit, multipv)
         searched, excluded = position.skip_pass(), frozenset(excluded_moves)
 
@@ -265,7 +265,7 @@ class Engine:
             self._end_stream(tuple(threads))
 
     def _search_uninterrupted(self, find: Callable[[], Result]) -> Result:
-        """Run a short search, and repeat it if it was stopped."""
+        """Run a short search, and repeat it until it ends without being stopped."""
         self.stop()
         with self._lock:
             while True:
@@ -298,7 +298,7 @@ def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
 
 
 def _prepend_pass(analysis: Analysis) -> Analysis:
-    """Convert the analysis of the position after a forced pass to that of the position before it."""
+    """Convert an analysis of the position after a forced pass to an analysis of the position before the pass."""
     value, pv = -analysis.value, (PASS, *analysis.pv)
     proved = (PASS,) if analysis.exact else ()
     return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)

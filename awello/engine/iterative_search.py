@@ -16,7 +16,7 @@ from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 PlanStep = tuple[int, int]  # a depth and a selectivity
-# After a search fails low or high, that end of the window moves this many times ASPIRATION_DELTA beyond the value.
+# If a search fails low or high, the next window extends this many times ASPIRATION_DELTA beyond the returned value.
 # With a larger factor, the next window is wider than necessary; with a smaller one, more searches fail again.
 WINDOW_GROWTH = 4
 
@@ -76,7 +76,7 @@ class IterativeSearch(ABC):
             last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
-        """Return the best move of the last search of the plan; cheaper than `deepen`, for self-play."""
+        """Return the best move of the last search of the plan; for self-play, because it is cheaper than `deepen`."""
         for depth, selectivity in self.plan(limit):
             try:
                 self.results = self.search_multipv(depth, selectivity)
@@ -115,7 +115,7 @@ class IterativeSearch(ABC):
         return self.aspiration_search(moves, depth, selectivity, guess)
 
     def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of the given moves with a window around the guess, which is widened when the search fails."""
+        """Find the best of the given moves with a window around the guess; widen the window if a search fails."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.ASPIRATION_DELTA), min(high, guess.value + self.ASPIRATION_DELTA)
@@ -129,7 +129,7 @@ class IterativeSearch(ABC):
                     min(self.max_value, result.value + WINDOW_GROWTH * self.ASPIRATION_DELTA),
                     result.move,
                 )
-            else:  # on small boards an estimate may exceed the largest score
+            else:  # on small boards, an estimate may exceed the largest score
                 return result._replace(value=max(-self.max_value, min(result.value, self.max_value)))
 
     def elapsed(self) -> float:

@@ -28,8 +28,8 @@ from awello.kernel import CPU_FEATURES, U, instruction, kernel
 from awello.rules.othello import score
 
 NO_SCORE = -65  # below every score
-# Stable discs are counted only if alpha reaches a threshold; a lower one saves nodes but wastes more counts.  In
-# `endgame` and `midgame`, the threshold rises by this much per empty square.
+# Stable discs are counted only if alpha reaches a threshold.  With a lower threshold, the search visits fewer nodes but
+# counts in vain more often.  In `endgame` and `midgame`, the threshold rises by this much per empty square.
 STABILITY_ALPHA_PER_EMPTY = 2
 STABILITY_LAST5_ALPHA = 8  # the threshold with five empty squares
 QUADRANT1, QUADRANT2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
@@ -41,7 +41,7 @@ LINE_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (1, 1))
 
 
 def _squares_on_line(square: int, dx: int, dy: int) -> list[int]:
-    """Return the squares of the line through a square, in ascending order."""
+    """Return the squares of the line through a square in a direction, in ascending order."""
     x, y = square % 8, square // 8
     while 0 <= x - dx < 8 and 0 <= y - dy < 8:
         x, y = x - dx, y - dy
@@ -67,7 +67,7 @@ FLIP_COUNTS = [_count_flips_on_line(index, own) for index in range(8) for own in
 
 
 def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that extracts the four lines through the square as bytes, and looks up the flips on each line."""
+    """Emit code that extracts the four lines through the square as bytes, and looks up their flip counts."""
 
     def number(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
@@ -130,7 +130,7 @@ def best_of_2(own: U, opp: U, alpha: int, first: int, second: int, flips1: U, fl
 
 @kernel("int64(uint64, uint64, int64, int64, int64)")
 def solve_2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
-    """Solve a position with two empty squares.  Both flips are computed before either is tested, to run in parallel."""
+    """Solve a position with two empty squares.  Computing all flips first lets the CPU overlap the work."""
     flips1, flips2 = flips_of(own, opp, first), flips_of(own, opp, second)
     if flips1 | flips2 != U(0):
         return best_of_2(own, opp, alpha, first, second, flips1, flips2)
@@ -142,7 +142,7 @@ def solve_2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, OthelloState)")
 def solve_3(own: U, opp: U, alpha: int, first: int, second: int, third: int, state: OthelloState) -> int:
-    """Solve a position with three empty squares, which are searched in this order."""
+    """Solve a position with three empty squares, which are searched in the given order."""
     state.nodes += 1
     sign = 1
     for _ in range(2):
@@ -218,7 +218,7 @@ def is_stability_cutoff(own: U, opp: U, alpha: int, state: OthelloState) -> bool
 
 @kernel("int64(uint64, uint64, uint64, uint64, int64, OthelloState)")
 def solve_5(own: U, opp: U, empty: U, moves: U, alpha: int, state: OthelloState) -> int:
-    """Solve a position with five empty squares and a legal move; odd quadrants are searched first."""
+    """Solve a position with five empty squares and a legal move; moves in odd quadrants are searched first."""
     state.nodes += 1
     if alpha >= STABILITY_LAST5_ALPHA and is_stability_cutoff(own, opp, alpha, state):
         return alpha

@@ -1,7 +1,8 @@
 """Playing levels, 0 to 30: the search depth, and the number of empty squares from which play is perfect.
 
-Level n searches n plies (level 0: one).  Up to level 8 the search is full width; above, it uses ProbCut.  The game is
-solved exactly once `exact_empties` squares or fewer are empty, and with 95 % confidence three squares earlier.
+Level n searches n plies (level 0: one).  In Othello, levels up to 8 search full width, and higher levels use ProbCut.
+With `exact_empties` empty squares or fewer, a level solves the game exactly; with up to three more, it solves the game
+with 95 % confidence.  In Awalé, a level also limits the use of the tablebase (see `awale_search`).
 
 | level | plies | perfect from |
 |-------|-------|--------------|
@@ -43,8 +44,8 @@ OPPONENT_SPECS = {
 MAX_FULL_WIDTH_DEPTH = 8  # searches up to this depth use neither ProbCut nor reductions
 SELECTIVE_EXTRA_EMPTIES = 3  # a selective search to the end starts this many squares before the exact one
 MIDGAME_SELECTIVITY, ENDGAME_SELECTIVITY = 1, 3
-# Empty squares from which a level solves the game: EXACT_EMPTIES_PER_LEVEL per level, but at most EXACT_EMPTIES_BASE
-# plus one for every LEVELS_PER_EXACT_EMPTY levels, so that solving takes no longer than searching.
+# A level solves the game from EXACT_EMPTIES_PER_LEVEL empty squares per level, but at most from EXACT_EMPTIES_BASE plus
+# one for every LEVELS_PER_EXACT_EMPTY levels, so that solving takes no longer than a search to the depth of the level.
 EXACT_EMPTIES_PER_LEVEL, EXACT_EMPTIES_BASE, LEVELS_PER_EXACT_EMPTY = 2, 14, 2
 
 
@@ -56,10 +57,10 @@ class Level:
     selectivity: int
     """The selectivity of the midgame search."""
     exact_empties: int
-    """The number of empty squares from which the game is solved."""
+    """The number of empty squares from which the game is solved exactly."""
 
     def endgame_selectivity(self, empties: int) -> int | None:
-        """Return the selectivity of a search to the end of the game, or None if it is too far away."""
+        """Return the selectivity of a search to the end of the game, or None if the end is too far away."""
         if empties <= self.exact_empties:
             return NO_SELECTIVITY
         selective = self.exact_empties > 0 and empties <= self.exact_empties + SELECTIVE_EXTRA_EMPTIES
@@ -67,7 +68,7 @@ class Level:
 
 
 def level_of(number: int) -> Level:
-    """Return the settings of a level; raises `SpecError` if the level does not exist."""
+    """Return the settings of a level, or raise `SpecError` if the level does not exist."""
     if not 0 <= number <= MAX_LEVEL:
         raise SpecError(f"level {number} does not exist: choose 0 to {MAX_LEVEL}")
     selectivity = NO_SELECTIVITY if number <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY

@@ -1,9 +1,9 @@
 """Othello's search, to a depth or to the end of the game.
 
 One recursive kernel does both.  It is a principal variation search (Reinefeld 1983): the first move of a node is
-searched with the full window, the others with null windows, to prove that they are not better.  If the selectivity is
-below `NO_SELECTIVITY`, a shallow search replaces a deep one if its value is far outside the window (multi-ProbCut, Buro
-1997).  Values are in discs from the mover's view; a pass does not reduce the depth.
+searched with the full window, the others with null windows, to prove that they are not better.  With a selectivity
+below `NO_SELECTIVITY`, a deep search is skipped if a shallow search returns a value far outside the window
+(multi-ProbCut, Buro 1997).  Values are in discs from the mover's view; a pass does not reduce the depth.
 
 Threads search the same root and share the transposition table (TT).  A thread defers moves that another thread is
 searching (similar to ABDADA, Weill 1995).  A thread that finishes a position stops all threads that still search below
@@ -50,13 +50,13 @@ from awello.rules.othello import score
 
 INFINITY = 1 << 20
 MAX_ESTIMATE = 62  # the largest estimate; only a proved value can be larger
-# Terms of the key of a move, in addition to those of the endgame: corners are searched early, X-squares late.
+# Terms of the key of a move, in addition to those in `endgame`: corners are searched early, X-squares late.
 KEY_CORNER, KEY_X_SQUARE = -16, 12
 X_SQUARES = U(0x0042000000004200)
 KEY_OFFSET = 1 << 16  # keeps keys above 0, the key of the second TT move
-MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which all children are first looked up in the TT
-# ProbCut is tried if the evaluation is at most this far from the limit of a cut.  A larger window wastes time on
-# shallow searches that cut nothing; a smaller one misses cuts.
+MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which a node first looks up all its children in the TT
+# ProbCut is tried if the evaluation reaches the limit of a cut or misses it by at most this much.  A larger window
+# wastes time on shallow searches that cut nothing; a smaller one misses cuts.
 PROBCUT_WINDOW_DISCS = 3
 STABILITY_MIDGAME_SLACK = 8  # stable discs are counted if alpha is at least 2 * empties minus this slack
 MAX_SHALLOW_DEPTH = 2  # the largest depth at which `search` uses a shallow search without TT
@@ -69,7 +69,7 @@ TT_MOVE_FIRST, UNSORTED = -2, -1  # values of `MoveList.count` before the moves 
 # ---- evaluation and shallow searches --------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, OthelloState)", inline=True)
 def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
-    """Evaluate a position whose pattern row is filled, in units of 1/DISC_VALUE disc."""
+    """Return the evaluation of a position in units of 1/DISC_VALUE disc; its pattern row must be filled."""
     address = state.weights[U(empties)]
     if address != 0:
         weights = stage_weights_at(address)
@@ -80,7 +80,7 @@ def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
 def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: OthelloState) -> int:
-    """Search a few plies without tables, fastest first; the value is in units of 1/DISC_VALUE disc."""
+    """Search a few plies without a TT, fastest first; the value is in units of 1/DISC_VALUE disc."""
     # Step 1. The horizon, the end of the game, a pass.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
@@ -158,7 +158,7 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
 def probcut_limits(
     own: U, opp: U, alpha: int, beta: int, depth: int, reduced: int, state: OthelloState
 ) -> tuple[int, int]:
-    """Return the two limits of ProbCut: a shallow value up to the first cuts at alpha, from the second on at beta.
+    """Return the limits of ProbCut: shallow values up to the first cut at alpha, those from the second up cut at beta.
 
     A limit too far from the evaluation is set to infinity, because the shallow search is unlikely to reach it.
     """
@@ -184,7 +184,7 @@ def sorting_depth(depth: int) -> int:
 
 @kernel("int64(uint64, uint64, uint64, int64, MoveList, OthelloState)")
 def list_moves_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: OthelloState) -> int:
-    """List moves with keys from replies, parity and the value of the resulting position; return their number."""
+    """List moves with keys that combine replies, parity and the value after the move; return the number of moves."""
     empty = empty_squares(own, opp, state)
     empties, odd, plies, count = popcount(empty), odd_quadrants(empty), sorting_depth(depth), U(0)
     row, child_row = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
@@ -220,7 +220,7 @@ def init_move_list(data: int, moves: U, root: bool, listed: MoveList, state: Oth
 
 @kernel("int64(uint64, uint64, uint64, int64, MoveList, OthelloState)", inline=True)
 def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: OthelloState) -> int:
-    """Make the next move current and return its square, or NO_MOVE: the TT move, then the list, then deferred moves."""
+    """Make the next move current (TT move, then listed, then deferred moves) and return its square, or NO_MOVE."""
     square = NO_MOVE
     if listed.count == TT_MOVE_FIRST:
         listed.count, square = UNSORTED, listed.tt_move
@@ -243,14 +243,14 @@ def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: Oth
 # ---- threads --------------------------------------------------------------------------------------------------------
 @kernel("void(uint64, int64, OthelloState)", inline=True)
 def enter_position(key: U, empties: int, state: OthelloState) -> None:
-    """Publish the position that this thread searches, so that a thread that finishes it can stop this one."""
+    """Publish the position that this thread searches, so that a thread that finishes it first can stop this thread."""
     state.path_hashes[U(empties)] = key
     clear_stop(state, bit(empties))
 
 
 @kernel("uint64(uint64)", inline=True)
 def busy_index(child: U) -> U:
-    """Return the index of a position in the busy table, from hash bits that the TT rarely uses."""
+    """Return the index of a position in the busy table, from hash bits that TTs up to 64 MiB do not use."""
     return child >> U(40) & U(BUSY_SLOTS - 1)
 
 
@@ -262,7 +262,7 @@ def is_busy(child: U, state: OthelloState) -> bool:
 
 @kernel("void(uint64, uint64, OthelloState)", inline=True)
 def mark_busy(child: U, mark: U, state: OthelloState) -> None:
-    """Mark a position as being searched (with its hash), or remove the mark (with 0)."""
+    """Mark a position as being searched (`mark` is its hash), or remove the mark (`mark` is 0)."""
     busy_table_at(state.busy_table).hashes[busy_index(child)] = mark
 
 
@@ -300,7 +300,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
 
     After a stop, the value is meaningless, so callers check `state.stop` before they use it.
     """
-    # Step 1. The horizon: exact search of few empty squares, or evaluation.  The root continues: it needs a move.
+    # Step 1. The horizon: exact search of few empty squares, or a shallow search; not at the root, which needs a move.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     solving, root = depth >= empties, empties == state.root_empties
@@ -308,8 +308,8 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         return solve_in_window(own, opp, moves, alpha, beta, state)
     if not solving and depth <= MAX_SHALLOW_DEPTH and not root:
         return rounded_search(own, opp, moves, depth, alpha, beta, state)
-    # Step 2. Stopped by the user, the node limit, or a thread that finished a position above.  Bit n of `stop` ends the
-    # search of the position with n empty squares on the current path, and thus of all positions below it.
+    # Step 2. Return if stopped by the user, by the node limit, or by a thread that finished a position above.  Bit n of
+    # `stop` ends the search of the position with n empty squares on the current path and of all positions below it.
     if state.stop >> U(empties) > U(1):
         return 0
     count_node(state)
@@ -390,7 +390,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
             defer_retry(square, listed)
         elif value > best:
             best, best_move = value, square
-    # Step 9. Store the value and stop the threads that still search below.
+    # Step 9. Store the value and stop the threads that still search below this position.
     if root:
         state.root_best_move = best_move
     else:

@@ -1,8 +1,8 @@
 """Othello's search: the worker that runs the kernels in a thread, and the plan of a search.
 
-A search to the end of the game uses only null windows: each one determines whether the score exceeds a number, which
-narrows the bounds until they meet.  Quick passes with ProbCut come first.  Each pass starts from the value and the move
-of the previous one, and finds the best moves of that pass in the transposition table.
+A search to the end of the game uses only null windows: each determines whether the score exceeds a number, and so
+narrows the bounds on the score until they meet.  Quick passes with ProbCut come first.  Each pass starts with the value
+and the best move of the previous pass, and finds the best moves of other positions in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -33,16 +33,16 @@ from awello.position import Position
 from awello.rules.game import PASS, Game, board_mask_of
 
 MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
-# The weight of the evaluation in move ordering.  It is lower near the end, where moves with few replies come first: the
-# exact search that follows starts with the best moves of these searches and needs small trees.
+# The weight of the evaluation in move ordering.  It is lower near the end, to prefer moves with few replies: the exact
+# search that follows starts with the best moves of these searches, and moves with few replies have small trees.
 KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
 # The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
 SELECTIVE_PASSES = (1, 2)  # selectivities of the quick passes before the exact one
 SHORT_PLAN_EMPTIES = 18  # up to this many empty squares, only the first and last depths are searched before solving
 DIRECT_SOLVE_EMPTIES = 13  # up to this many empty squares, the game is solved without quick passes
-SOLVE_AHEAD_PLIES = 10  # solving starts once the search depth is within this many plies of the end
-MIN_DEPTH_BEFORE_SOLVING = 6  # the smallest depth searched before solving starts
+SOLVE_AHEAD_PLIES = 10  # solving replaces the depths within this many plies of the end
+MIN_DEPTH_BEFORE_SOLVING = 6  # solving does not replace depths below this one
 MAX_PV_NODES = 1 << 22  # the node limit for extending the PV of a solved game
 
 

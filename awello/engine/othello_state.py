@@ -1,7 +1,7 @@
 """The state of a thread that searches Othello.
 
 Move lists and rows of pattern indices are indexed by the number of empty squares, not by ply: a position and its
-children never share one, and a pass keeps those of the position.
+children never share a list or row, and a pass does not change the list and row in use.
 """
 
 from typing import Annotated
@@ -26,7 +26,7 @@ class ListedMove(Layout):
     """A move in a list, with its flips and the replies to it."""
 
     sort_key: int
-    """The key in the upper bits and the square in the lowest eight; the smallest is searched first."""
+    """The key in the upper bits and the square in the lowest eight bits; the smallest value is searched first."""
     flips: U
     replies: U
     """The opponent's legal moves after the move."""
@@ -164,7 +164,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_best_move(moves: MoveList, count: int) -> int:
-    """Make the best of `count` moves the current one, fill its slot with the last move, and return its square."""
+    """Make the best of `count` moves current and return its square; the last move takes its place in the list."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

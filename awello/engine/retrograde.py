@@ -2,11 +2,11 @@
 
 Positions with n seeds form a *level*, which depends only on itself and on lower levels.  They are numbered by the
 combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum of C(s_i + i, i + 1).
-The value of a position is the number of seeds that the mover will still win minus the opponent's.  Positions are
-settled in order of decreasing absolute value.  A position has value v if a capture gains v or a quiet move leads to a
-settled position of value -v.  It has value -v if every quiet move leads to a position of value v or more and no capture
-gains more than -v.  Positions that are never settled have value 0, because neither side can force a gain (Romein and
-Bal 2003).
+The value of a position is the margin in seeds still to be won, from the mover's view.  The value of a capture is the
+number of seeds captured minus the value of the resulting position.  Positions are settled in order of decreasing
+absolute value.  A position has value v if a capture has value v or a quiet move leads to a settled position of value
+-v.  It has value -v if every quiet move leads to a position of value v or more and no capture has a value above -v.
+Positions that are never settled have value 0, because neither side can force a gain (Romein and Bal 2003).
 
 The *code* of a position is one byte that holds its value and a move.  The move of a won position is the one that
 settled it.  It leads to a position settled earlier, and so does every reply, so play by the tablebase never cycles.
@@ -40,8 +40,8 @@ from awello.rules.awale import (
 MAX_SEEDS = 28  # so that a code fits into a byte: 29 losses and draws, 6 * 28 wins, 57 open positions, WAITING_CODE
 FIRST_WIN_CODE = MAX_SEEDS + 1  # the codes of wins start here; lower codes are the negated value of a loss or draw
 FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # the codes of positions that are not settled yet start here
-OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1  # open, with a best capture of 0; FIRST_OPEN_CODE: without a capture
-WAITING_CODE = 255  # won by a quiet move, but the queue was full
+OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1  # open, best capture of value 0; without a capture: FIRST_OPEN_CODE
+WAITING_CODE = 255  # won by a quiet move, but not settled, because the queue was full
 MAX_RETRACTIONS = 32  # of one position: at most one per seed
 QUEUE_LENGTH = 1 << 17  # per part of a level: 3 MiB; with a shorter queue, levels are scanned more often
 
@@ -92,13 +92,13 @@ class LevelPart(Layout):
     codes: int
     """The address of the level's codes."""
     counts: int
-    """The address of the numbers of quiet moves that are not refuted yet, four bits per position."""
+    """The address of the counts: how many quiet moves are not refuted yet, in four bits per position."""
     value: int
     """The absolute value of the positions that are being settled."""
     overflowed: int
     """1 if positions were skipped because the queue was full."""
     block_begin: int
-    """A scan proceeds by blocks of positions with the same opponent's row; this is the index of the first one."""
+    """The index of the first position of the current block.  The positions of a block share the opponent's row."""
     block_end: int
     """The index of the first position of the next block."""
     block_seeds: int
@@ -144,7 +144,7 @@ def rank(own: U, opp: U) -> int:
 
 @kernel("UniTuple(uint64, 2)(int64, int64)")
 def unrank(index: int, seeds: int) -> tuple[U, U]:
-    """Return the position with an index in a level."""
+    """Return the position with an index in the level of `seeds`."""
     own, opp = U(0), U(0)
     below = seeds
     for pit in range(10, -1, -1):
@@ -181,7 +181,7 @@ def count_rows(seeds: int) -> int:
 
 @kernel("int64(int64)", inline=True)
 def count_rows_below(seeds: int) -> int:
-    """Count the rows with fewer seeds."""
+    """Count the rows with fewer than this many seeds."""
     return int(BINOMIALS[U(5), U(seeds)])
 
 
@@ -200,7 +200,7 @@ def fill_rows(rows: Words, seeds: int) -> None:
 # ---- a level --------------------------------------------------------------------------------------------------------
 @kernel("void(uint8[::1], uint8[::1], LevelPart)")
 def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
-    """Set the best capture of each position of a part, and count its quiet moves."""
+    """Store the value of the best capture and the number of quiet moves of each position of a part."""
     game, seeds = part.game, part.seeds
     base = U(LEVEL_OFFSETS[seeds])
     own, opp = unrank(part.begin, seeds)
@@ -214,7 +214,7 @@ def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
             child, other, captures = sow(game, own, opp, bit_scan(moves))
             moves = clear_lowest_bit(moves)
             if child == U(0):
-                best = seeds  # the opponent has no seeds to sow, so the mover gets all of them
+                best = seeds  # the opponent has no seeds to sow, so the mover gets all the seeds
             elif captures != U(0):
                 gain = seeds_in(captures)
                 best = max(best, gain - VALUE_OF_CODE[table[U(LEVEL_OFFSETS[U(seeds - gain)] + rank(child, other))]])
@@ -247,7 +247,7 @@ def refute_quiet_move(index: int, part: LevelPart) -> bool:
 
 @kernel("int64(uint64, uint64, LevelPart)")
 def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
-    """Return the last quiet move that leads to a lost position with the current value."""
+    """Return the last quiet move that leads to a position lost by the current value."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = bit_scan(moves)
@@ -295,7 +295,7 @@ def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
 
 @kernel("void(Retraction, int64, int64, int64, int64, LevelPart)", inline=True)
 def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
-    """Settle a position unless another thread has changed its code; if the queue is full, mark it for the next scan."""
+    """Settle a position unless another thread has changed its code; if the queue is full, leave it to the next scan."""
     if part.tail - part.head > part.queue_mask:
         compare_and_swap8(part.codes + origin.index, old, waiting)
         part.overflowed = 1
@@ -305,7 +305,7 @@ def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_los
 
 @kernel("void(LevelPart)")
 def propagate(part: LevelPart) -> None:
-    """Settle the predecessors of the positions in the queue, until it is empty."""
+    """Settle the predecessors of the positions in the queue, until the queue is empty."""
     while part.head != part.tail:
         settled = part.queue[part.head & part.queue_mask]
         own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # from the previous mover's view
@@ -339,7 +339,7 @@ def begin_scan(part: LevelPart) -> None:
 
 @kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
 def seek_row(index: int, rows: Words, part: LevelPart) -> U:
-    """Move to the block of a position, and return the mover's row."""
+    """Advance the scan to the block of a position, and return the mover's row."""
     while index >= part.block_end:
         own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
         part.block_seeds = seeds_in(own)
@@ -349,10 +349,11 @@ def seek_row(index: int, rows: Words, part: LevelPart) -> U:
 
 @kernel("int64(uint64[::1], LevelPart)")
 def settle_part(rows: Words, part: LevelPart) -> int:
-    """Settle the positions of a part with its current absolute value, starting with those decided by captures.
+    """Settle the positions of a part that have the current absolute value, starting with those decided by captures.
 
-    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a level: the one that swaps
-    the code of a position settles it.  If a capture wins, the stored move is meaningless: players try captures first.
+    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a level: the thread that
+    swaps the code of a position settles it.  If a capture wins, the stored move is meaningless: players try captures
+    first.
     """
     value = part.value
     begin_scan(part)

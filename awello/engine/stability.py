@@ -1,8 +1,8 @@
 """Stable discs, which can never be flipped and therefore bound the score before the end of the game.
 
 On the edges, stable discs are found exactly, in a table of all edge configurations.  Inside, a disc is stable if each
-of its four lines is full or contains an adjacent stable disc of the same colour.  The result is a lower bound, cheap
-enough to compute at every node.
+of its four lines is full or contains an adjacent stable disc of the same colour.  The result may miss stable
+discs, but it is cheap enough to compute at every node.
 """
 
 from typing import Annotated
@@ -17,14 +17,18 @@ EDGE_MASK = U(0xFF)
 
 
 class EdgeTable(Layout):
-    """The mover's stable discs on each edge; the index is the mover's discs times 256 plus the opponent's."""
+    """The mover's stable discs for every configuration of an edge.
+
+    The discs of a side on an edge are a byte, one bit per square.  The index of a configuration is the mover's byte
+    times 256 plus the opponent's byte.
+    """
 
     stable: Annotated[list[UInt8], 1 << 16]
 
 
 @kernel("uint64(uint64, uint64, int64)")
 def play_on_edge(own: U, opp: U, square: int) -> U:
-    """Return the mover's discs on an edge after a move there, even if it flips no disc of the edge."""
+    """Return the mover's discs on an edge after a move on the edge; the move need not flip a disc there."""
     flipped = bit(square)
     for step in (1, -1):
         run, at = U(0), square + step
@@ -37,7 +41,7 @@ def play_on_edge(own: U, opp: U, square: int) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
 def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
-    """Return the mover's stable discs on an edge, as bytes."""
+    """Return the mover's stable discs on an edge; discs on edges are bytes, one bit per square."""
     return U(edges.stable[own << U(8) | opp])
 
 

@@ -1,8 +1,8 @@
-"""Endgame tablebases of Awalé: files with the values of all positions up to a number of seeds.
+"""Endgame tablebases for Awalé: files with the values of all positions that have at most a given number of seeds.
 
-Values count the seeds still to be won, so they do not depend on earlier captures.  Endless play has value 0.  The files
-are in the user's cache folder, one per variant.  A small tablebase is built on first use; larger ones are built by
-`awello tablebase build`.
+A value is the margin in seeds still to be won, so it does not depend on earlier captures.  Endless play has value 0.
+The files are in the user's cache folder, one per variant.  A small tablebase is built on first use; larger ones are
+built by `awello tablebase build`.
 """
 
 import random
@@ -39,8 +39,8 @@ from awello.position import Position
 from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, seeds_in
 from awello.rules.game import Game
 
-DEFAULT_SEEDS = 12  # of the tablebase that is built on first use: 2.7 MB, one second
-PARTS_PER_THREAD = 4  # of a level: more parts balance the load better, but each needs its own queue
+DEFAULT_SEEDS = 12  # size of the tablebase that is built on first use: 2.7 MB, one second
+PARTS_PER_THREAD = 4  # parts of a level: more balance the load better, but each needs a queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
 PREPARE_COST_PASSES = 4  # cost of the first pass over a level relative to later passes; used only for progress
 TOTAL_PROGRESS = 1000  # the sum of all reported progress
@@ -62,7 +62,7 @@ class Tablebase:
         return position.game == self.game and seeds_on_board(position) <= self.seeds
 
     def value(self, position: Position) -> int:
-        """Return the seeds that the mover will still win with best play, minus the opponent's."""
+        """Return the margin in seeds still to be won, with best play and from the mover's view."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
     def values(self, position: Position) -> dict[int, int]:
@@ -80,7 +80,7 @@ class Tablebase:
         value, values = self.value(position), self.values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
             values
-        )  # the file may be damaged
+        )  # in a damaged file, it can happen that no move keeps the value
         if value > 0:
             fewer = seeds_on_board(position)
             for move in best:
@@ -112,7 +112,7 @@ def split_captures_evenly(position: Position) -> Position:
 def build_tablebase(
     game: Game, seeds: int, threads: int = 1, on_progress: ProgressCallback = lambda share: None
 ) -> Tablebase:
-    """Solve all positions with up to `seeds` seeds and save them.  If interrupted, the finished levels are saved.
+    """Solve all positions with up to `seeds` seeds and save the result.  If interrupted, the finished levels are saved.
 
     Levels on disk are not solved again.  `on_progress` is called with increments of progress, which add up to
     TOTAL_PROGRESS.
@@ -208,7 +208,7 @@ def _read_header(game: Game, file: Path) -> tuple[int, int]:
         seeds = int(words[4])
         if 1 <= seeds <= MAX_SEEDS and file.stat().st_size == HEADER_BYTES + LEVEL_OFFSETS[seeds + 1]:
             return seeds, int(words[5], 16)
-    raise AwelloError(f"{file} is damaged: remove it and build it again")
+    raise AwelloError(f"{file} is damaged: remove it and run 'awello tablebase build --seeds N'")
 
 
 def verify_tablebase(game: Game) -> bool:

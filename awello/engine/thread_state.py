@@ -1,4 +1,4 @@
-"""The fields that the states of the search threads of both games share.
+"""The part of a search thread's state that Othello and Awalé share.
 
 A search thread owns one record, its *state*.  `OthelloState` and `AwaleState` extend `ThreadState`, so the code that
 starts, limits and stops threads does not depend on the game.

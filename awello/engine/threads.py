@@ -18,7 +18,7 @@ NO_NODE_LIMIT = 1 << 62
 
 
 class SearchStopped(Exception):
-    """The search was stopped before it had a result."""
+    """Raised if a search is stopped before it has a result."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class SearchThreads:
         self.stopped = False
 
     def start(self, node_limit: int | None = None) -> None:
-        """Reset the node count and the stop flag."""
+        """Prepare for a search: reset the node count and the stop flag, and set the node limit."""
         self.stopped = False
         self.tt.age = (self.tt.age + 1) % 128  # entries of earlier searches are replaced first
         for worker in self.workers:
@@ -110,7 +110,7 @@ class SearchThreads:
         self.limit_nodes(node_limit)
 
     def limit_nodes(self, node_limit: int | None) -> None:
-        """Stop the search after it has visited this many more positions."""
+        """Let the search visit about this many more positions; with None, any number."""
         for worker in self.workers:
             more = max(1, node_limit // len(self.workers)) if node_limit is not None else NO_NODE_LIMIT
             worker.set_fields(node_limit=worker.get_field("nodes") + more)
@@ -137,7 +137,7 @@ class SearchThreads:
         return self.workers[0].probe_best_move(position)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Return the result of the first thread that finishes; raises `SearchStopped` if none does before a stop."""
+        """Return the result of the first thread that finishes, or raise `SearchStopped` if none does."""
         active = self.workers if self.workers[0].uses_all_threads(request) else self.workers[:1]
         for worker in active:
             worker.prepare(request, len(active), self.tt.age)

@@ -18,12 +18,12 @@ MOVES_PER_SEED = 0.7  # expected moves of a player per seed in play
 RESERVE_MOVES = 2  # moves added to the expected number
 MOVE_OVERHEAD_SECONDS = 0.02  # the time of a move outside the search
 RESERVED_TIME_SHARE = 0.05  # the share of a time limit per move that is reserved for work outside the search
-MAX_CLOCK_SHARE = 0.25  # the largest share of the clock that a move should use
+MAX_CLOCK_SHARE = 0.25  # the largest share of the clock for the optimum time of a move
 DEFAULT_TIME_GROWTH = 3.0  # the ratio of the times of consecutive depths, until two depths can be compared
 MAX_OVERTIME_FACTOR = 2.5  # the maximum time of a move as a multiple of the optimum
 INCREMENT_SHARE = 0.8  # the share of the increment that is added to a move's share of the clock
-MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to MAX_CLOCK_SHARE
-MAX_OVERRUN_SHARE = 0.6  # the largest share of the clock that a move can use
+MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to this share of the clock
+MAX_OVERRUN_SHARE = 0.6  # the largest share of the clock for the maximum time of a move
 MIN_TIME_GROWTH, MAX_TIME_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the times of consecutive depths
 MIN_MEASURABLE_SECONDS = 1e-4  # shorter times are not used for predictions
 
@@ -65,7 +65,7 @@ def allocate_time(clock: Clock, moves: float) -> TimeBudget:
 def has_time_for_next_depth(
     budget: TimeBudget, elapsed_seconds: float, last_seconds: float, previous_seconds: float
 ) -> bool:
-    """Return whether the next depth can finish in time, according to the seconds of the last two depths."""
+    """Return whether the next depth can finish in time, as predicted from the durations of the last two depths."""
     growth = last_seconds / previous_seconds if previous_seconds > MIN_MEASURABLE_SECONDS else DEFAULT_TIME_GROWTH
     expected = last_seconds * min(max(growth, MIN_TIME_GROWTH), MAX_TIME_GROWTH)
     return elapsed_seconds < budget.maximum and elapsed_seconds + expected <= budget.optimum

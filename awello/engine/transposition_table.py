@@ -1,9 +1,10 @@
-"""The transposition table (TT) of Othello, shared by all threads without locks.
+"""The transposition table (TT) for Othello, shared by all threads without locks.
 
 A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
-the data.  If two threads write an entry at the same time, its words do not match and the entry is not found, so no lock
-is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.  A
-new entry replaces the entry of the same position, else one from an older search, else the one with the smallest depth.
+the data.  If two threads write an entry at the same time, its words may not match; then the entry is not found, so no
+lock is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.
+A new entry replaces the entry of the same position, unless that has a larger depth.  If there is no such entry, it
+replaces the one with the smallest depth among those of earlier searches or, without these, among all.
 
 Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are fixed and public:
 searches are reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted
@@ -22,7 +23,7 @@ from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
 BUCKET_ENTRIES = 4  # a bucket fills one cache line
-NO_CUTOFF = -65  # below all scores: stands for a value that the bounds do not settle
+NO_CUTOFF = -65  # below all scores: returned if the bounds do not settle the value
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 FIXED_MULTIPLIERS = (
     0x13198A2E03707344,
@@ -99,7 +100,7 @@ def move_of(data: int) -> int:
 
 @kernel("int64(int64)", inline=True)
 def second_move_of(data: int) -> int:
-    """Return the move that was searched first, or NO_MOVE."""
+    """Return the second move, which was the TT move when the search began, or NO_MOVE."""
     return data >> 24 & 255
 
 
@@ -169,7 +170,7 @@ def probe_best_move(own: U, opp: U, address: int) -> int:
 
 
 class TranspositionTable:
-    """The memory of a transposition table; the number of buckets is the largest power of two that fits `hash_mib`."""
+    """The memory of a transposition table, with the largest number of buckets in `hash_mib` that is a power of two."""
 
     def __init__(
         self, hash_mib: int, multipliers: tuple[int, ...] = FIXED_MULTIPLIERS, bucket_bytes: int = CACHE_LINE

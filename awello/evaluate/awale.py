@@ -8,12 +8,12 @@ opposite.  Values are therefore always computed for the player at the root of th
 | `h1`             | seeds captured                                                                              |
 | `h2`             | those of `h1`; pits of fewer than 3 seeds; the longest run of such pits                     |
 | `h3` `h4` `h5`   | those of `h2`; seeds in pits of 12 or more                                                  |
-| `h6`             | pits whose last seed captures a pit of 2, of 3; pits that reach the other row; pits of more |
-|                  | than 12 seeds; seeds captured; empty pits (Daoud et al. 2004)                               |
+| `h6`             | pits whose last seed captures 2 seeds; those whose last seed captures 3; pits that reach    |
+|                  | the other row; pits of more than 12 seeds; seeds captured; empty pits (Daoud et al. 2004)   |
 | `travers`        | seeds captured; empty pits; pits of 1 or 2 seeds; pits of 12 or more                        |
 
-`h3`, `h4` and `h5` are the same function.  `h4` has other weights than `h3`.  `h5` measures the change of the features
-since the root: this adds the same number to every leaf, so with the same weights it chooses the same moves as `h3`.
+`h3`, `h4` and `h5` share one function.  `h4` has other weights than `h3`.  `h5` subtracts the value of the features at
+the root.  This changes all leaves by the same number, so with the same weights `h5` chooses the same moves as `h3`.
 """
 
 from awello.bits import popcount, to_signed
@@ -40,7 +40,7 @@ class FeatureWeights(Layout):
     small_pits: int  # pits of fewer than 3 seeds, including empty ones
     small_run: int  # the longest run of such pits
     large_seeds: int  # seeds in pits of 12 or more
-    captures_of_2: int  # pits whose last seed captures a pit of 2
+    captures_of_2: int  # pits whose last seed captures 2 seeds, besides any captures in earlier pits
     captures_of_3: int
     reaching_pits: int  # pits whose seeds reach the other row
     overfull_pits: int  # pits of more than 12 seeds
@@ -56,7 +56,7 @@ class AwaleWeights(Layout):
     opp: FeatureWeights
 
 
-H1, H2, H3, H6, TRAVERS = range(6, 11)  # the heuristics' numbers, after those of `heuristics`
+H1, H2, H3, H6, TRAVERS = range(6, 11)  # the numbers of the heuristics, after those in `heuristics.py`
 FEATURES = {  # the features of each player, in the order of the weights in files and settings
     H1: ("captured_seeds",),
     H2: ("captured_seeds", "small_pits", "small_run"),
@@ -66,12 +66,12 @@ FEATURES = {  # the features of each player, in the order of the weights in file
 }
 # Added to a row, each constant sets the top bit of the bytes whose pits hold at least this many seeds.
 AT_LEAST_3, AT_LEAST_12, AT_LEAST_13 = (U(0x80 - seeds) * BYTE_ONES for seeds in (3, 12, 13))
-PITS_PER_ROW = 6  # in a row
+PITS_PER_ROW = 6
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def flag_pits(row: U, threshold: U) -> U:
-    """Return the flags of the pits that reach a threshold, such as `AT_LEAST_3`."""
+    """Return the flags of the pits with enough seeds for a threshold, such as `AT_LEAST_3`."""
     return ((row & ROW_MASK) + threshold) & PIT_FLAGS
 
 
@@ -93,7 +93,7 @@ def seeds_in_large_pits(row: U) -> int:
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
 def count_captures(own: U, opp: U, size: int) -> int:
-    """Count the pits whose last seed captures a pit that then holds this many seeds."""
+    """Count the pits from which the last seed captures in a pit that then holds this many seeds."""
     count = 0
     for pit in range(PITS_PER_ROW):
         entry = (own >> U(8 * pit) & BYTE_MASK) + U(64 * pit)
@@ -105,7 +105,7 @@ def count_captures(own: U, opp: U, size: int) -> int:
 
 @kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
 def evaluate_attack(own: U, opp: U, weights: FeatureWeights) -> int:
-    """Return the weighted sum of the features that only `h6` uses."""
+    """Return the weighted sum of the features of `h6`, except for the captured seeds."""
     value = weights.captures_of_2 * count_captures(own, opp, 2) + weights.captures_of_3 * count_captures(own, opp, 3)
     value += weights.reaching_pits * popcount(flag_pits(own, REACHES_OTHER_ROW))
     value += weights.overfull_pits * popcount(flag_pits(own, AT_LEAST_13))

@@ -19,7 +19,7 @@ from awello.memory import I16
 
 UNIT_COUNT = 64  # a row fills two cache lines; more units are more accurate, but slow down every leaf
 PIT_COUNT = 12
-PIT_SLOTS = 32  # rows per pit; 32 or more seeds, which are rare, share rows with few seeds
+PIT_SLOTS = 32  # rows per pit; 32 or more seeds, which are rare, use the rows of 32 seeds fewer
 IN_PLAY_ROW = PIT_COUNT * PIT_SLOTS  # the row of 0 seeds in play; those of 1 to 48 follow
 OUTPUT_ROW = IN_PLAY_ROW + 49  # the weights of the output, after all other rows
 ROW_COUNT = OUTPUT_ROW + 1
@@ -32,7 +32,7 @@ MAX_WEIGHT, MAX_OUTPUT_WEIGHT = (1 << 15) // 13 - 1, (1 << 16) // UNIT_COUNT - 1
 
 
 class AwaleNetworkWeights(Layout):
-    """The weights of the network: one row per number of seeds in each pit and in play, and the output row."""
+    """The weights of the network: a row for each number of seeds in each pit, and in play, and the output row."""
 
     rows: Annotated[list[list[Int16]], ROW_COUNT, UNIT_COUNT]
 
@@ -69,7 +69,7 @@ def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> A
 
 @instruction("int64(uint64, uint64, int64, AwaleNetworkWeights)", _emit_forward)
 def forward(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Return the seeds that the mover is expected to win, minus the opponent's, in 16ths of a seed."""
+    """Return how many more of the seeds in play the mover is expected to win than the opponent, in 16ths of a seed."""
     table = np.asarray(weights.rows)
     pits = [int(row) >> 8 * pit & PIT_SLOTS - 1 for row in (own, opp) for pit in range(6)]
     rows = [PIT_SLOTS * pit + held for pit, held in enumerate(pits)]

@@ -20,7 +20,7 @@ from awello.rules.othello import apply_symmetry
 
 SYMMETRY_COUNT = 8
 ILLEGAL_LOGIT = np.float32(-1e4)  # replaces the logits of illegal moves
-# For each symmetry, the square to which each square is mapped.
+# For each symmetry, the square to which it maps each square.
 SYMMETRY_SQUARES = np.array(
     [
         [int(apply_symmetry(U(1 << square), turn)).bit_length() - 1 for square in range(64)]
@@ -68,7 +68,7 @@ def softmax(logits: Reals) -> Reals:
 
 
 def load_cnn(game: Game, weights: Path | None = None, threads: int = 1) -> Cnn:
-    """Load the network for a game, which must be Othello on 8x8, from a file (default: the shipped network)."""
+    """Load the network from a file (default: the shipped network); raise `ConfigError` if the game has none."""
     if game != Game.OTHELLO:
         raise ConfigError("the convolutional network supports only Othello on 8x8: choose another player")
     return load_cnn_file(weights or data_file("cnn.onnx"), threads)

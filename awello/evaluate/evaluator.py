@@ -22,7 +22,7 @@ from awello.rules.game import Game
 from awello.rules.othello import square_at
 
 Rows = Sequence[Sequence[int]]
-MAX_SETTING = 10_000  # keeps every estimate below the value of a finished game
+MAX_SETTING = 10_000  # limits square values and weights, so that estimates stay below the value of a won game
 
 HEURISTICS = {  # by family, the default first
     "othello": {
@@ -47,7 +47,7 @@ SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a bo
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
 }
-QUARTER_LINES = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # lines of the quarter used by smaller boards
+QUARTER_LINES = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # by size: rows and columns of the quarter in use
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Heuristic:
     corners: int = 0
     """The value of each corner for `mobility`."""
     weights: tuple[int, ...] = ()
-    """The weights of Awalé's features, in pairs (default: the shipped ones)."""
+    """The weights of Awalé's features, in pairs; default: the shipped weights."""
 
     def check(self, game: Game) -> None:
         """Raise `ConfigError` if the settings are invalid for a game."""
@@ -76,7 +76,8 @@ class Heuristic:
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
         if self.weights and len(self.weights) != count_weights(self.name):
-            raise ConfigError(f"{self.name} needs {count_weights(self.name)} weights, not {len(self.weights)}")
+            count, advice = count_weights(self.name), f"choose a file that 'awello train' wrote for {self.name}"
+            raise ConfigError(f"{self.name} needs {count} weights, not {len(self.weights)}: {advice}")
         if any(abs(weight) > MAX_SETTING for weight in self.weights):
             raise ConfigError(f"a weight of {self.name} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
 
@@ -111,17 +112,20 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 
 
 class Evaluator:
-    """A heuristic prepared for kernels: its number, and its state, which also counts the nodes of a search."""
+    """A heuristic prepared for kernels: its number, and a state with its settings and the node counts of a search."""
 
     cut_margin = 0
-    """How far a value must exceed the window to cause a cut."""
+    """How far a value must exceed beta to cause a cut."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
-        """Initialise the first of `states`; a search whose state contains a `HeuristicState` passes that one."""
+        """Initialise the only element of `states`, by default a new array.
+
+        A search whose own state contains a `HeuristicState` passes that field.
+        """
         heuristic.check(game)
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]
-        self.state_array = states  # faster than `state` for fields that every search uses
+        self.state_array = states  # faster than `state`, for fields that every search sets
         # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
         self.heuristic = HEURISTIC_NUMBERS[heuristic.name]
@@ -178,7 +182,7 @@ def load_square_table(name: str) -> Rows:
         table = np.zeros(0, np.int32)
     if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > MAX_SETTING:
         advice = f"write 'table:' with 4 rows of 4, or 8 rows of 8, integers up to {MAX_SETTING}"
-        raise ConfigError(f"{name!r} does not contain a table: {advice}")
+        raise ConfigError(f"{name!r} does not contain a valid table: {advice}")
     return [[int(value) for value in row] for row in table]
 
 
@@ -196,7 +200,7 @@ def expand_table(rows: Rows, size: int) -> list[int]:
 
 
 def sum_values_by_row(values: Sequence[int]) -> npt.NDArray[np.int32]:
-    """Return, for each row and each set of discs on it, the sum of their squares' values."""
+    """Return, for each row and each set of squares in it, the sum of the values of these squares."""
     columns = np.arange(256) >> np.arange(8)[:, None] & 1
     return np.asarray(np.reshape(values, (8, 8)) @ columns, np.int32)
 

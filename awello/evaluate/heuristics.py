@@ -2,7 +2,7 @@
 
 Sources: report 0 (positional, absolute, mobility, mixed), report 3 (tactical) and report 1 (diffscore; its other
 heuristics are in `awale.py`).  Each heuristic has its own units.  The value of a finished game is its score times
-`EXACT_SCALE`, which exceeds any estimate, so that a certain win is preferred.
+`EXACT_SCALE`.  For a win, this exceeds any estimate, so that a certain win is preferred.
 
 | heuristic    | features                                                                                    |
 |--------------|---------------------------------------------------------------------------------------------|
@@ -26,9 +26,10 @@ from awello.layout import Int32, Layout, record_at
 from awello.rules.game import board_mask_of, score
 
 POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
-# The value of a disc or seed of a final score, above any estimate: the value of a square is at most 10,000.
+# The value of one disc or seed in a final score.  It exceeds any estimate, because the values of squares are at most
+# 10,000 (`MAX_SETTING`).
 EXACT_SCALE = 1 << 20
-# The values that `tactical` gives to an own square beside an own corner and to a move (report 3).
+# The values in `tactical` of a disc beside a corner with a disc of the same side, and of a legal move (report 3).
 BESIDE_OWN_CORNER_VALUE, MOVE_VALUE = 30, 10
 
 
@@ -37,13 +38,13 @@ class HeuristicState(Layout):
 
     inner_nodes: int  # positions whose value comes from their children
     leaves: int  # positions evaluated
-    cut_margin: int  # how far a value must exceed the window to cause a cut
-    # Othello.  Square values are summed by row: one entry for each row and each set of discs on it.
+    cut_margin: int  # how far a value must exceed beta to cause a cut
+    # Othello.  Each entry is the sum of the square values for one row and one set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
     mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves
     absolute_from: int  # the number of discs from which they only count discs
     corner_bonus: int  # the value of a corner for `mobility`
-    left_edge: U  # the outermost squares of a board of 4, 6 or 8 rows
+    left_edge: U  # the squares of each edge, which depend on the size of the board
     right_edge: U
     top_edge: U
     bottom_edge: U
@@ -58,7 +59,7 @@ heuristic_state_at = record_at(HeuristicState)
 
 @kernel("int64(uint64, uint64, HeuristicState)", inline=True)
 def positional(own: U, opp: U, state: HeuristicState) -> int:
-    """Return the values of the mover's squares minus the opponent's, with one table lookup per row."""
+    """Return the values of the mover's squares minus those of the opponent's, with two table lookups per row."""
     value = 0
     for row in range(8):
         shift = U(8 * row)
@@ -82,7 +83,7 @@ def corners_of(discs: U, state: HeuristicState) -> U:
 
 @kernel("uint64(uint64, HeuristicState)")
 def beside_corners(discs: U, state: HeuristicState) -> U:
-    """Return the three squares beside each corner among these discs."""
+    """Return the three squares beside each corner that these discs occupy."""
     corners = corners_of(discs, state)
     beside = (corners & state.left_edge) << U(1) | (corners & state.right_edge) >> U(1)
     both = corners | beside
@@ -100,7 +101,7 @@ def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> i
 
 @kernel("int64(int64, uint64, uint64, int64, HeuristicState)")
 def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
-    """Return square values, mobility or discs, depending on the phase of the game."""
+    """Return the value by `tactical`: square values, then also mobility, and finally discs only."""
     if discs >= state.absolute_from:
         return popcount(own) - popcount(opp)
     own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)
@@ -137,6 +138,6 @@ def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -
 
 @kernel("int64(int64, int64, uint64, uint64, boolean, HeuristicState)", inline=True)
 def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
-    """Return the value of a leaf, and count it: the exact result if the game is over, else the estimate."""
+    """Count a leaf and return its value: the exact result if the game is over, otherwise the estimate."""
     state.leaves += 1
     return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)

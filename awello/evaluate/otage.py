@@ -1,10 +1,11 @@
 """Otage's evaluation (report 4, section I.2.2): a sum of four terms, each with a factor.
 
 *Liberties* are the empty squares around a disc; a side prefers few around its own discs.  *Squares* have values from a
-table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how often
-the side with the pattern won.  All terms are from the view of the side to move.  A pattern has different values for the
-two sides, because only one of them is to move.  A mirrored edge and a corner reflected in its diagonal count as the
-same pattern; so does a pattern with exchanged colours when the other side is to move.
+table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how much
+more often the side to move won than lost.  All terms are from the view of the side to move.  The same discs have
+another value when the other side is to move, which is not just the negated value.  A mirrored edge and a corner
+reflected in its diagonal count as the same pattern; so does a pattern with exchanged colours when the other side is to
+move.
 
 The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
 2 for a disc of the other side.
@@ -18,22 +19,22 @@ from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
-EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares of the two kinds of patterns
-MAX_PATTERN_VALUE = 1000  # the value of a pattern whose side always won
-MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any finished game, whatever the factors are
+EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares per pattern
+MAX_PATTERN_VALUE = 1000  # the limit for a pattern with which the side to move always wins
+MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any won game, whatever the factors are
 LEFT_COLUMN, RIGHT_COLUMN = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
 GATHER_COLUMN = U(0x0102040810204080)  # multiplying the left column by it gathers its bits in the top byte
 
 
 class OtageState(Layout):
-    """The factors of the evaluation, in 32nds, and the values of its patterns."""
+    """The factors of the evaluation, in units of 1/32, and the values of its patterns."""
 
     evaluation: HeuristicState
     liberty_factor: int
     square_factor: int
     edge_factor: int
     corner_factor: int
-    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # by set of squares: the base-three number with ones there
+    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # by set of squares: the sum of their powers of three
     edge_values: Annotated[list[Int16], 3**EDGE_SQUARES]  # by pattern index
     corner_values: Annotated[list[Int16], 3**CORNER_SQUARES]
 
@@ -53,7 +54,7 @@ def opponent_margin(squares: U, own: U, opp: U) -> int:
 
 @kernel("int64(uint64, uint64)")
 def liberties(own: U, opp: U) -> int:
-    """Return the liberties of the opponent's discs minus those of the mover's, counting each square once per disc."""
+    """Return the opponent's liberties minus the mover's; an empty square counts once for each adjacent disc."""
     empty = ~(own | opp)
     east, west = empty << U(1) & ~LEFT_COLUMN, empty >> U(1) & ~RIGHT_COLUMN
     count = opponent_margin(east, own, opp) + opponent_margin(west, own, opp)
@@ -65,13 +66,13 @@ def liberties(own: U, opp: U) -> int:
 # ---- patterns -------------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, OtageState)", inline=True)
 def pattern_index(own: U, opp: U, state: OtageState) -> int:
-    """Return the index of a pattern whose squares are the lowest bits of two words."""
+    """Return the index of a pattern, given the discs of both sides on its squares, packed into the lowest bits."""
     return int(state.ternary[own]) + 2 * int(state.ternary[opp])
 
 
 @kernel("uint64(uint64, int64)", inline=True)
 def edge_discs(discs: U, number: int) -> U:
-    """Return the discs on one of the four edges: top, bottom, left, right."""
+    """Return the discs on an edge, packed into eight bits; edges 0 to 3 are top, bottom, left and right."""
     if number == 0:
         return discs & U(255)
     if number == 1:
@@ -83,13 +84,13 @@ def edge_discs(discs: U, number: int) -> U:
 
 @kernel("uint64(uint64)", inline=True)
 def corner_discs(discs: U) -> U:
-    """Return the discs on the 3 x 3 squares at a1."""
+    """Return the discs on the 3 x 3 squares at a1, packed into nine bits."""
     return discs & U(7) | discs >> U(5) & U(0o70) | discs >> U(10) & U(0o700)
 
 
 @kernel("void(uint64, uint64, OtagePatterns, OtageState)")
 def find_patterns(own: U, opp: U, patterns: OtagePatterns, state: OtageState) -> None:
-    """Write the indices of the four edges and the four corners."""
+    """Write the indices of the four edges and the four corners to `patterns`."""
     for number in range(4):
         patterns.edges[U(number)] = pattern_index(edge_discs(own, number), edge_discs(opp, number), state)
         own_image = byte_swap(own) if number & 1 else own

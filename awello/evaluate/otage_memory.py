@@ -1,8 +1,9 @@
 """Otage's memory: the learnt factors of its evaluation and the results of its patterns, in a readable text file.
 
-The number of games is followed by one line per factor.  The line of an edge contains the pattern from the view of the
-side to move (1 for its own disc, -1 for the other side's, 0 for an empty square), the games won minus the games lost by
-that side, the games in which the pattern occurred, and the ratio of the two.  A corner has three lines, one per row.
+The file starts with the numbers of games and one line per factor.  The line of an edge contains the squares from the
+view of the side to move (1 for its own disc, -1 for a disc of the other side, 0 for empty), the number of games that
+this side won minus those that it lost, the number of games in which the pattern occurred, and the ratio of these two
+numbers.  A corner has three lines, one per row.
 """
 
 import re
@@ -26,10 +27,10 @@ from awello.record import Record
 from awello.rules.game import Game
 
 TERM_NAMES = ("liberties", "squares", "edges", "corners")
-DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # set by hand so that the terms have similar sizes; learning starts from them
+DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # chosen by hand for terms of similar size; learning starts with these
 FACTOR_SCALE = 32  # kernels use factors in units of 1/32
 MAX_FACTOR = 100.0
-PRIOR_DRAWS = 4  # drawn games added to each pattern; with more, rare patterns have less influence
+PRIOR_DRAWS = 4  # drawn games added for each pattern; more of them lower the influence of rare patterns
 LOGISTIC_SCALE = 465.0  # the value at which 73 % of the games are won, fitted to games of Otage
 # The numbers of empty squares at which factors are learnt: earlier, the patterns are empty; later, Otage solves the
 # game.
@@ -75,12 +76,12 @@ class OtagePatternStatistics:
         self.games = self.balance.copy()
 
     def values(self) -> npt.NDArray[np.int16]:
-        """Return the value of each pattern for the side to move: its ratio, closer to 0 for rare patterns."""
+        """Return the value of each pattern for the side to move: wins minus losses per game, closer to 0 if rare."""
         ratio = self.balance / (self.games + PRIOR_DRAWS)
         return np.round(otage.MAX_PATTERN_VALUE * ratio).astype(np.int16)[self.kind.canonical_indices]
 
     def format(self) -> str:
-        """Format the patterns that have occurred."""
+        """Return the lines of all patterns that have occurred."""
         parts = []
         for index in np.flatnonzero(self.games).tolist():
             signs = [(0, 1, -1)[index // 3**power % 3] for power in range(self.kind.squares)]
@@ -103,7 +104,7 @@ class OtagePatternStatistics:
                 if len(signs) != self.kind.squares or not abs(balance) <= games:
                     raise ValueError
             except (ValueError, IndexError):
-                expected = f"{self.kind.squares} squares (1, 0 or -1) and '= BALANCE GAMES'"
+                expected = f"{self.kind.squares} squares (1, 0 or -1) and '= BALANCE GAMES', |BALANCE| <= GAMES"
                 raise _line_error(number, expected, line) from None
             index = self.kind.canonical_indices[sum(digit * 3**power for power, digit in enumerate(signs))]
             self.balance[index], self.games[index] = balance, games
@@ -117,7 +118,7 @@ class OtageMemory:
 
     games: int = 0
     autoplay_games: int = 0
-    """The number of these games that were played by `awello autoplay`."""
+    """How many of these games `awello autoplay` played."""
     factors: tuple[float, ...] = DEFAULT_FACTORS
     edges: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(EDGE_PATTERNS))
     corners: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(CORNER_PATTERNS))
@@ -159,7 +160,7 @@ class OtageMemory:
         write_atomically(file, self.format())
 
     def learn_patterns(self, record: Record) -> None:
-        """Add the result of a game to all patterns that occurred, from the view of the side that was to move."""
+        """Add the result of a game to all patterns that occurred, each from the view of the side then to move."""
         evaluator, occurred = OtageEvaluator(self), set[tuple[str, int, int]]()
         for position in record.positions():
             for kind, indices in evaluator.find_patterns(position.own, position.opp):
@@ -181,15 +182,15 @@ class OtageMemory:
         slope = np.mean(errors[:, None] * shares, axis=0)
         change = np.clip(LEARNING_RATE * slope, -MAX_FACTOR_CHANGE, MAX_FACTOR_CHANGE)
         factors = np.clip(factors * (1 + change), 0, MAX_FACTOR)
-        self.factors = tuple(round(float(factor), 6) for factor in factors)  # as they are stored
+        self.factors = tuple(round(float(factor), 6) for factor in factors)  # rounded as in the file
 
 
 def _parse_numbers(lines: Iterable[tuple[int, str]], defaults: dict[str, float]) -> dict[str, float]:
-    """Parse lines with a name and a number; missing ones keep their defaults."""
+    """Parse lines with a name and a number; missing names keep their defaults."""
     for number, line in lines:
         match = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*", line)
         if not match or match[1] not in defaults:
-            raise _line_error(number, f"{' or '.join(defaults)} = a number", line)
+            raise _line_error(number, f"'NAME = NUMBER' for one of {', '.join(defaults)}", line)
         defaults[match[1]] = float(match[2])
     return defaults
 
@@ -213,10 +214,13 @@ def ternary_numbers() -> npt.NDArray[np.int32]:
 
 
 class OtageEvaluator(Evaluator):
-    """An evaluator with the factors and patterns of a memory, or with its factors only."""
+    """An evaluator with the factors and patterns of a memory, or without patterns and with the default factors."""
 
     def __init__(self, memory: OtageMemory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
-        """Initialise the first of `states`; a search whose state contains an `OtageState` passes that one."""
+        """Initialise the only element of `states`, by default a new array.
+
+        A search whose own state contains an `OtageState` passes that field.
+        """
         states = OtageState.new_array(1) if states is None else states
         super().__init__(Game.OTHELLO, Heuristic("positional"), states["evaluation"])
         self.otage: OtageState = states[0]
@@ -227,7 +231,7 @@ class OtageEvaluator(Evaluator):
         states["edge_values"][0], states["corner_values"][0] = memory.edges.values(), memory.corners.values()
 
     def find_patterns(self, own: int, opp: int) -> Iterator[tuple[PatternKind, Iterable[int]]]:
-        """Yield the indices of the patterns on a board."""
+        """Yield each kind of pattern with the indices of its patterns on a board."""
         patterns = OtagePatterns.new()
         otage.find_patterns(U(own), U(opp), patterns, self.otage)
         yield EDGE_PATTERNS, map(int, patterns.edges)

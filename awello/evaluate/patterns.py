@@ -4,11 +4,11 @@ Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle
 from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: the mover's
 disc counts +1, the opponent's -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
 vector of 48 numbers, and swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit
-numbers.  The value of the board is the sum of 48 learnt weights, plus two more for the number of moves of each side, in
+numbers.  The value of the board is the sum of 48 learnt weights, and of one more per side for its number of moves, in
 units of 1/128 disc (`DISC_VALUE`).
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
-patterns by stage of the game; the indices that are negated when the sides swap are specific to Awello.
+patterns by stage of the game.  Negating indices to swap the sides is specific to Awello.
 """
 
 from typing import Annotated, Any
@@ -59,7 +59,7 @@ def _make_lanes() -> list[list[int]]:
 
 
 LANES = _make_lanes()
-LANE_STEPS = np.zeros((64, LANE_COUNT), np.int16)  # the change of each lane's index by a disc on a square
+LANE_STEPS = np.zeros((64, LANE_COUNT), np.int16)  # by square: what a disc of the mover adds to the index of each lane
 for _lane, _squares in enumerate(LANES):
     for _power, _square in enumerate(_squares):
         LANE_STEPS[_square, _lane] = 3**_power
@@ -67,9 +67,9 @@ for _lane, _squares in enumerate(LANES):
 SHAPE_SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
 SHAPE_CENTRES = [
     sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
-]  # the position of index 0 of a shape
+]  # by shape: where the weight of index 0 is among the pattern weights
 PATTERN_WEIGHTS = sum(SHAPE_SIZES)
-MOBILITY_LEVELS = 32  # move counts with their own weight; these weights follow those of the patterns, the mover's first
+MOBILITY_LEVELS = 32  # weights per side: for 0 to 30 moves, and for 31 or more; they follow the pattern weights
 STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
 
 
@@ -155,7 +155,7 @@ def _emit_evaluate(b: Builder, row: Any, weights: Any) -> Any:
 
 @instruction("none(PatternRow, int64, uint64, PatternRow)", _emit_update)
 def update_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
-    """Write the row after a move: place a disc on `square`, flip at least one disc, and swap the sides."""
+    """Write the row after a move to `target`: place a disc on `square`, flip at least one disc, and swap the sides."""
     if not flips:
         raise ValueError(f"the move on square {square} flips no discs")
     flipped = [each for each in range(64) if int(flips) >> each & 1]
@@ -180,13 +180,13 @@ def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
-    """Return the value of the numbers of moves for the mover."""
+    """Return the value that the numbers of moves of both sides have for the mover."""
     own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
     opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])
 
 
 def fill_row(own: int, opp: int, row: PatternRow) -> None:
-    """Write the row of a board from scratch."""
+    """Compute the row of a board from scratch."""
     discs = np.unpackbits(np.array([own, opp], "<u8").view(np.uint8), bitorder="little").view(np.int8).reshape(2, 64)
     row.indices = (discs[0] - discs[1]) @ LANE_STEPS

@@ -1,7 +1,7 @@
 """A multi-layer perceptron that predicts good moves and the result of a game (as in report 1, but for both games).
 
 The input is the position from the mover's view.  For Awalé, it has 14 numbers: the seeds in the twelve pits and the
-seeds captured by each player, each as the relative difference from its typical value.  For Othello, it has 128 numbers:
+seeds captured by each player, all as relative differences from their typical values.  For Othello, it has 128 numbers:
 the squares with the mover's discs and those with the opponent's.  Hidden layers have 64 units with ReLU.  The outputs
 are one logit per move and a number whose hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.
 All weights are in one array, layer by layer: a row of weights for each input, then the biases.
@@ -22,19 +22,19 @@ AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
 MOVE_COUNTS = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
-TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # of a pit, and captured seeds
+TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # in six pits and captured, for each player
 
 Float32: TypeAlias = Annotated[float, np.float32]
 Reals = npt.NDArray[np.float32]
-Units = list[float]  # of a layer, a row of the state
+Units = list[float]  # the sums or activations of a layer: a row of the state
 
 
 class PerceptronState(Layout):
-    """The number of layers, and memory for the activations."""
+    """The number of hidden layers, and memory for the activations."""
 
     layers: int
-    hidden: Annotated[list[list[Float32]], 2, HIDDEN_WIDTH]  # layers use these rows in turn
-    outputs: Annotated[list[Float32], OTHELLO_MOVES + 1]  # of the moves, then the value; Awalé uses seven
+    hidden: Annotated[list[list[Float32]], 2, HIDDEN_WIDTH]  # the layers use these two rows alternately
+    outputs: Annotated[list[Float32], OTHELLO_MOVES + 1]  # one per move, then the value; Awalé uses the first seven
 
 
 @kernel("void(float32[::1], int64, float32[::1], int64)", inline=True)
@@ -74,7 +74,7 @@ def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> N
 @kernel("int64(int64, uint64, uint64, float32[::1], float32[::1])")
 def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
     """Compute the first layer, whose inputs are mostly zeros in Othello; return the offset of the next layer."""
-    if game >= ABAPA:  # here and not in `rules`, because the input of a network is not part of the rules
+    if game >= ABAPA:  # Awalé; not decided in `rules`, because inputs are not part of the rules
         init_sums(weights, HIDDEN_WIDTH * AWALE_INPUTS, sums, HIDDEN_WIDTH)
         add_seeds(own, weights, 0, 0, sums)
         add_seeds(opp, weights, 0, AWALE_INPUTS // 2, sums)

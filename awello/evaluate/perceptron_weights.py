@@ -1,4 +1,4 @@
-"""The weights of perceptrons (see `perceptron.py`): creating, loading and saving them."""
+"""Create, load and save the weights of perceptrons (see `perceptron.py`)."""
 
 import zlib
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from awello.rules.game import Game
 Weights = npt.NDArray[np.float32]
 Reals = npt.NDArray[np.floating]
 MAX_LAYERS = 8
-# Raised by `np.load` for damaged files.
+# Errors that `np.load` raises for damaged files.
 LOAD_ERRORS = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)
-# Inputs and moves by board.
+# The numbers of inputs and moves, by board.
 BOARD_SHAPES = {game.adapter.board_name: (INPUT_COUNTS[game.family], MOVE_COUNTS[game.family]) for game in Game}
 SHIPPED_BOARDS = {"awale", "othello"}
 
@@ -37,7 +37,7 @@ class Perceptron:
 
     @property
     def move_count(self) -> int:
-        """The number of moves with an output."""
+        """The number of moves, each of which has an output."""
         return BOARD_SHAPES[self.board][1]
 
     @property
@@ -51,7 +51,7 @@ class Perceptron:
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.widths))
 
     def matrices(self, weights: Reals) -> list[tuple[Reals, Reals]]:
-        """Return the matrix and the biases of each layer as views of an array laid out like the weights."""
+        """Return the matrix and the biases of each layer as views of an array with the layout of the weights."""
         views, start = [], 0
         for inputs, outputs in pairwise(self.widths):
             middle, end = start + inputs * outputs, start + (inputs + 1) * outputs
@@ -60,24 +60,24 @@ class Perceptron:
         return views
 
     def save(self, file: Path, **more: Any) -> None:
-        """Write the network to a file; `more` are additional arrays to store."""
+        """Write the perceptron to a file; `more` are additional arrays to store."""
         with replace_atomically(file) as content:
             np.savez_compressed(content, name=self.board, layers=self.layers, weights=self.weights, **more)
 
 
 def new_perceptron(game: Game, layers: int, rng: np.random.Generator) -> Perceptron:
-    """Return an untrained network with random weights (He initialisation)."""
+    """Return an untrained perceptron with random weights (He initialisation)."""
     blank = Perceptron(game.adapter.board_name, layers, np.zeros(0, np.float32))
     network = Perceptron(blank.board, layers, np.zeros(blank.weight_count, np.float32))
     views = network.matrices(network.weights)
     for matrix, _ in views:
         matrix[:] = rng.normal(0, (2 / len(matrix)) ** 0.5, matrix.shape)
-    views[-1][0][:] *= 0.1  # start with similar moves and values near 0
+    views[-1][0][:] *= 0.1  # start with nearly equal move probabilities and values near 0
     return network
 
 
 def load_perceptron_file(file: Path) -> Perceptron:
-    """Load a network from a file, and check its shape, because kernels do not."""
+    """Load a perceptron from a file, and check its shape, because kernels do not."""
     try:
         with np.load(file) as content:
             weights = np.ascontiguousarray(content["weights"], np.float32)
@@ -92,16 +92,17 @@ def load_perceptron_file(file: Path) -> Perceptron:
 
 
 def load_perceptron(game: Game, weights: Path | None = None) -> Perceptron:
-    """Load the network for a game from a file (default: the shipped network)."""
+    """Load the perceptron for a game from a file (default: the shipped perceptron)."""
     board = game.adapter.board_name
     if weights is None:
         if board not in SHIPPED_BOARDS:
             raise ConfigError(
-                f"there is no shipped network for {board}: train one with "
+                f"there is no shipped perceptron for {board}: train one with "
                 f"'awello train perceptron --game othello --size {game.size}' and pass weights=FILE"
             )
         return load_perceptron_file(data_file(f"perceptron-{board}.npz"))
     network = load_perceptron_file(weights)
     if network.board != board:
-        raise ConfigError(f"the network in {str(weights)!r} is for {network.board}, not {board}: choose another file")
+        boards = f"{network.board}, not {board}"
+        raise ConfigError(f"the perceptron in {str(weights)!r} is for {boards}: choose another file")
     return network

@@ -1,4 +1,4 @@
-"""Files with learnt weights of the champion: the shipped ones, and those that you train.
+"""Files with learnt weights for the champion: the shipped files, and files that you train.
 
 Mirrored patterns have equal weights.  Such *tied* weights are learnt together and stored once.
 """
@@ -29,7 +29,7 @@ _load_lock = threading.Lock()
 
 @cache
 def tied_indices() -> npt.NDArray[np.int32]:
-    """Return the index in a file for each weight of a stage; tied weights share an index."""
+    """Return, for each weight of a stage, its index in the file; tied weights share an index."""
     smallest = np.arange(STAGE_WEIGHTS)
     starts = np.cumsum([0, *SHAPE_SIZES])
     for shape, squares in enumerate(LANES[::VIEWS]):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from awello.engine.avoided_moves import AvoidedMoves
     from awello.engine.engine import Engine
 
-MIN_GAIN = 1.0  # discs or seeds; an alternative must be better than the losing move by this margin
+MIN_GAIN = 1.0  # discs or seeds by which an alternative must be better than the losing move
 
 
 @register(
@@ -87,7 +87,7 @@ class ChampionPlayer(Player):
         return Choice(analysis.move, analysis)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Find a book move.  A level or a heuristic turns the book off, so that only the search counts."""
+        """Find a book move.  The book is not used with a level, with a heuristic, or if moves are to be avoided."""
         level = self.limit is not None and self.limit.level is not None
         if not self.book or level or self.heuristic or self._find_avoided_moves(position):
             return None
@@ -126,7 +126,7 @@ class ChampionPlayer(Player):
     def _note_losing_move(
         self, engine: "Engine", avoided: "AvoidedMoves", played: list[tuple[Position, Analysis]]
     ) -> None:
-        """Record the last move of a lost game that had a better alternative."""
+        """After a lost game, record the last move for which a search finds a better alternative."""
         final = played[-1][0].lead + played[-1][1].value
         if final >= 0:
             return

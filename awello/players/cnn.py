@@ -1,4 +1,4 @@
-"""Players with a convolutional network trained on Othello tournament games, without or with a shallow search."""
+"""Players with a convolutional network trained on Othello tournament games: without a search, or with a shallow one."""
 
 import time
 from dataclasses import dataclass, field
@@ -19,9 +19,7 @@ from awello.search.batched_alphabeta import BatchedAlphaBeta
 MAX_CNN_DEPTH = 8
 
 
-@register(
-    "cnn", "the move that a convolutional network, trained on tournament games, predicts for the winner; no search"
-)
+@register("cnn", "the move that a convolutional network, trained on tournament games, expects of a winner; no search")
 @dataclass
 class CnnPolicyPlayer(Player):
     """Plays the move with the highest predicted probability."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
 with suppress(ImportError):
-    import readline  # noqa: F401  (the arrow keys work)
+    import readline  # noqa: F401  (enables the arrow keys)
 
 HINT_LIMIT = Limit(seconds=1.0)
 COMMANDS_HELP = """\
@@ -27,7 +27,7 @@ COMMANDS_HELP = """\
   undo       take back your last move
   resign     resign the game
   quit       leave the game; also Ctrl-D or Ctrl-C
-  help       show this"""
+  help       show this list"""
 
 
 @register("human", "a person who types moves in the terminal")

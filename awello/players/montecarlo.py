@@ -15,7 +15,7 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.montecarlo import EXPLORATION, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
-MAX_CLOCK_SHARE = 0.04  # of the clock, for one move
+MAX_CLOCK_SHARE = 0.04  # the largest share of the clock for one move
 OVERHEAD_SECONDS = 0.002  # reserved per move for everything but the search
 
 

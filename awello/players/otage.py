@@ -40,8 +40,8 @@ DEFAULT_LIMIT = Limit(depth=6)  # if there is neither a limit nor a clock
 # Number of empty squares from which endgames are solved: higher with more time, lower with more legal moves.
 EMPTIES_AT_ONE_SECOND, EMPTIES_PER_TIME_DOUBLING, EMPTIES_WITHOUT_TIME_LIMIT = 18.0, 1.0, 12.0
 REFERENCE_LEGAL_MOVES, EMPTIES_PER_LEGAL_MOVE = 8, 0.15
-SOLVE_TIME_SHARE = 0.7  # of the time for a move; then the solver gives up and a search follows
-PONDER_SOLVE_SECONDS = 1.0  # pondering solves the endgames that would be solved with this time for a move
+SOLVE_TIME_SHARE = 0.7  # share of the time for a move; then the solver gives up and a search follows
+PONDER_SOLVE_SECONDS = 1.0  # pondering solves endgames that Otage would solve with this time per move
 MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty squares
 
 
@@ -152,7 +152,7 @@ class OtagePlayer(Player):
         return {"kept": int(kept), "changed": int(result.changed_ply is not None)}
 
     def _is_opponent_strong(self, record: Record, side: int) -> bool:
-        """Whether the opponent has won enough points so far, including this game."""
+        """Return whether the opponent has won enough points in all games so far, including this one."""
         opponent = record.tags.get(record.start.game.sides[1 - side], "")
         results = self.results.setdefault(opponent, [])
         results.append(0.5 if record.winner is None else float(record.winner != side))
@@ -221,7 +221,7 @@ def load_game_tree(database: str) -> "GameTree":
 
 # ---- endgame (section I.2.3) -----------------------------------------------------------------------------------------
 def is_endgame(position: Position, seconds: float) -> bool:
-    """Whether the endgame can be solved, given the empty squares, the legal moves and the time."""
+    """Return whether the endgame can be solved, judging by the empty squares, the legal moves and the time."""
     limit = EMPTIES_WITHOUT_TIME_LIMIT
     if math.isfinite(seconds):
         limit = EMPTIES_AT_ONE_SECOND + EMPTIES_PER_TIME_DOUBLING * math.log2(max(seconds, 1e-3))
@@ -230,7 +230,7 @@ def is_endgame(position: Position, seconds: float) -> bool:
 
 
 def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:
-    """Solve for the winner, then for the score if time remains; None if there is not enough time for either."""
+    """Find the winner, then the score if time remains; return None if the time is too short to find the winner."""
     timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), engine.stop)
     timer.start()
     try:

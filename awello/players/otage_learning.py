@@ -1,8 +1,7 @@
 """How Otage learns from a finished game (report 4, section III.2.3).
 
-The factors are adjusted slightly, and the result is credited to each pattern that occurred.  After a loss this is
-repeated, at most `MAX_LEARNING_REPEATS` times, until a search to the same depth chooses another move somewhere in the
-game.
+The factors are adjusted slightly, and the result is credited to each pattern that occurred.  After a loss, this is done
+up to `MAX_LEARNING_REPEATS` times, until a search to the same depth as in the game chooses another move somewhere.
 
 A game is added to the book (section II.5.2) if Otage lost it, had a lost position in it, or played a strong opponent.
 """
@@ -17,8 +16,8 @@ from awello.position import Position
 from awello.record import Record
 from awello.search.iterative_deepening import IterativeDeepening
 
-MAX_LEARNING_REPEATS = 10  # of learning from a lost game
-DEFAULT_RECORDED_DEPTH = 4  # if the search depth is not recorded
+MAX_LEARNING_REPEATS = 10  # how often a lost game is learnt at most
+DEFAULT_RECORDED_DEPTH = 4  # the depth assumed if the game has no record of it
 SOLVED_EMPTIES = range(2, 13)  # empty squares of the positions that are solved to find lost positions
 DEPTHS_TAG = "Depths"  # search depth of each ply of Otage's games; 0: forced, book or solved move
 
@@ -75,7 +74,7 @@ def parse_depths(record: Record) -> dict[int, int]:
 
 # ---- after a game ----------------------------------------------------------------------------------------------------
 def should_keep(record: Record, side: int, strong_opponent: bool) -> bool:
-    """Whether to add a game to the book."""
+    """Return whether to add a game to the book."""
     if strong_opponent or record.winner == 1 - side:
         return True
     with Engine(hash=1) as engine:
@@ -83,7 +82,7 @@ def should_keep(record: Record, side: int, strong_opponent: bool) -> bool:
 
 
 def was_lost(engine: Engine, record: Record, side: int) -> bool:
-    """Whether a side had a lost position near the end, according to exact scores."""
+    """Return whether a side had a lost position near the end, according to exact searches."""
     for position in record.positions():
         if position.empties in SOLVED_EMPTIES and not position.over:
             *_, found = engine.solve(position, wld=True)

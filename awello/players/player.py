@@ -106,7 +106,7 @@ class RegistryEntry:
 
 REGISTRY: dict[str, RegistryEntry] = {}
 PlayerClass = TypeVar("PlayerClass", bound=type[Player])
-USER_MODULE_PREFIX = "awello_players_"  # of the module names of user files
+USER_MODULE_PREFIX = "awello_players_"  # of the module names of players files
 
 
 def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
@@ -115,7 +115,8 @@ def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
     def add(player_class: PlayerClass) -> PlayerClass:
         if not re.fullmatch(NAME_PATTERN, name) or not is_dataclass(player_class):
             raise SpecError(
-                f"player {name!r} must be a dataclass, and its name may contain only lowercase letters, digits, - and _"
+                f"player {name!r} must be a dataclass, and its name must start with a letter "
+                "and contain only lowercase letters, digits, - and _"
             )
         if name in REGISTRY and REGISTRY[name].player_class.__qualname__ != player_class.__qualname__:
             raise SpecError(f"player {name!r} is already registered: choose another name")
@@ -131,7 +132,7 @@ def import_players(file: str) -> None:
     path = Path(file)
     module = spec_from_file_location(f"{USER_MODULE_PREFIX}{path.stem}", path)
     if not path.is_file() or module is None or module.loader is None:
-        raise SpecError(f"{file!r} is not a Python file: give a file that registers players")
+        raise SpecError(f"{file!r} is not a Python file or does not exist: give a file that registers players")
     try:
         module.loader.exec_module(module_from_spec(module))
     except Exception as error:
@@ -148,13 +149,13 @@ def _format_import_error(error: Exception, file: str) -> str:
 
 
 def read_user_players() -> tuple[str, bytes] | None:
-    """Read the players file that AWELLO_PLAYERS names, if any; returns its path and content."""
+    """Return the path and the content of the file that AWELLO_PLAYERS names, or None if it is not set."""
     file = os.environ.get("AWELLO_PLAYERS")
     return (file, Path(file).read_bytes()) if file else None
 
 
 def unregister_user_players() -> None:
-    """Unregister the players of all user files, so that the process can load another file."""
+    """Unregister the players loaded from files, so that the process can load another file."""
     import_players.cache_clear()
     for name in [
         name for name, entry in REGISTRY.items() if entry.player_class.__module__.startswith(USER_MODULE_PREFIX)

@@ -14,13 +14,13 @@ from contextlib import suppress
 from glob import glob
 from pathlib import Path
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # options of prctl(2)
 
 
 def list_children(pid: int) -> list[int]:
     """List the children of a process, including zombies."""
     found: list[int] = []
-    for file in glob(f"/proc/{pid}/task/*/children"):  # noqa: PTH207  (called at each move)
+    for file in glob(f"/proc/{pid}/task/*/children"):  # noqa: PTH207  (faster; called at each move)
         with suppress(OSError), open(file, "rb") as content:  # noqa: PTH123
             found += map(int, content.read().split())
     return found
@@ -54,13 +54,13 @@ def measure_anonymous_memory(pid: int) -> int:
 
 
 def measure_cpu_seconds(pids: Iterable[int]) -> float:
-    """Return the CPU time of processes and their ended children, in seconds."""
+    """Return the CPU time of processes, including their ended children, in seconds."""
     ticks = 0
     for pid in pids:
         with suppress(OSError):
             fields = (
                 Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-            )  # the name may contain spaces and brackets
+            )  # the process name may contain spaces and brackets
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 

@@ -16,10 +16,10 @@ class RandomPlayer(Player):
         return Choice(self.rng.choice(position.legal_moves()))
 
 
-@register("greedy", "the move that leaves it with the most discs or seeds")
+@register("greedy", "the move that gains the most discs or seeds")
 @dataclass
 class GreedyPlayer(Player):
-    """Plays the move that leaves it with the most discs or seeds; breaks ties at random."""
+    """Plays the move that gains the most discs or seeds; breaks ties at random."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         side = position.side

@@ -31,7 +31,8 @@ def parse_spec(text: str) -> PlayerSpec:
     match = re.fullmatch(rf"({NAME_PATTERN})(?::({NAME_PATTERN}))?(?:@(.+))?", head)
     if not match:
         raise SpecError(
-            f"{head!r} is not a player spec: write name, name:heuristic or name:heuristic@limit in lowercase"
+            f"{head!r} is not a player spec: write name, name:heuristic or name:heuristic@limit in lowercase, "
+            "such as alphabeta:mobility@4"
         )
     settings = {}
     for pair in pairs:

@@ -20,7 +20,7 @@ class WeightsPlayer(Player):
     """Plays the legal move with the largest weight; breaks ties at random.  Subclasses implement `weigh`."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
-        """Return six weights, for the mover's pits from left to right; in Othello one per square: a1, b1, ..."""
+        """Return the weights of the mover's pits from left to right or, in Othello, of the squares a1, b1, ..."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -29,7 +29,7 @@ class WeightsPlayer(Player):
         return Choice(self.rng.choice([move for move in position.legal_moves() if weights[move] == largest]))
 
     def _check_weights(self, answer: Sequence[float], position: Position) -> dict[int, float]:
-        """Return the weight of each move, legal or not; raise `IllegalMoveError` if the answer is invalid."""
+        """Return the weight of each move, legal or not, or raise `IllegalMoveError` if the answer is invalid."""
         squares = position.all_moves()
         try:
             weights = [float(weight) for weight in answer]

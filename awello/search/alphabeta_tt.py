@@ -1,10 +1,10 @@
-"""Alpha-beta with a transposition table and move ordering, which skips mirror images.
+"""Alpha-beta with a transposition table, move ordering, and skipping of mirror images.
 
 The transposition table stores the results of searched positions and has a fixed size.  A player keeps its table during
-a game.  An entry with the same depth can replace a search; an entry with another depth supplies the move to try first.
-Move ordering tries the moves that the heuristic rates best first.  A child that is a mirror image of one already
-searched has the same value and is skipped.  These techniques do not change the value of a position, only the number of
-nodes: `awello lab complexity` measures the savings of each.
+a game.  An entry of the same depth can make a search unnecessary; an entry of another depth only supplies the move to
+try first.  The other moves are tried in the order of the heuristic's estimates.  A child that is a mirror image of a
+child already searched has the same value and is skipped.  These techniques do not change the value of a position, only
+the number of nodes.  `awello lab complexity` measures how many nodes each of them saves.
 """
 
 from typing import Annotated
@@ -19,15 +19,16 @@ from awello.search.negamax import INFINITY
 from awello.search.negamax import search as negamax_search
 
 MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, plus passes
-MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
+MAX_MOVES = 64  # one per square: no position of a game has more than 33 moves, but edited boards can
 BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
-NO_TT_MOVE = -1  # the entry has no best move
+NO_TT_MOVE = -1  # the table has no entry for the position
 TT_MOVE_KEY = 1 << 30  # the sort key of the TT move, above the estimate of any move
 # Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
-# the multipliers of two hash functions (xxHash, SplitMix64).  The last one lets high bits affect the middle ones.
+# the multipliers of two hash functions (xxHash, SplitMix64).  The third is for a second round, after high bits were
+# mixed into the low ones.
 MIX_OWN, MIX_OPP, MIX_ROUND = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F), U(0xBF58476D1CE4E5B9)
-MIX_OFFSET = U(0x7F4A7C15)  # so that a word of 0 still has bits to multiply
-INDEX_SHIFT = U(29)  # the index comes from the middle bits: the low bits of a product depend on few bits of the words
+MIX_OFFSET = U(0x7F4A7C15)  # added to the opponent's word, because 0 times a multiplier would be 0
+INDEX_SHIFT = U(29)  # the index is taken from the middle bits: the low bits of a product depend on few input bits
 
 
 class AlphaBetaEntry(Layout):
@@ -41,7 +42,7 @@ class AlphaBetaEntry(Layout):
     value: Int32
     depth: UInt8  # plies searched
     bound: UInt8  # BOUND_LOWER, BOUND_UPPER or BOUND_EXACT
-    move: Int16  # the best move, or NO_TT_MOVE
+    move: Int16  # the best move
 
 
 class AlphaBetaMove(Layout):
@@ -52,7 +53,7 @@ class AlphaBetaMove(Layout):
 
 
 class CanonicalBoard(Layout):
-    """A board that represents all its mirror images."""
+    """The representative of a board and its mirror images."""
 
     own: U
     opp: U
@@ -137,7 +138,7 @@ def insert_move(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
 def list_moves(
     game: int, own: U, opp: U, moves: U, tt_move: int, heuristic: int, ply: AlphaBetaPly, state: AlphaBetaState
 ) -> int:
-    """List the moves of a ply, the TT move first, and return their number."""
+    """Write the moves to the ply in search order, the TT move first, and return their number."""
     count = 0
     while moves != U(0):
         move, key = bit_scan(moves), 0
@@ -154,7 +155,7 @@ def list_moves(
 
 @kernel("boolean(uint64, uint64, int64, AlphaBetaPly)")
 def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
-    """Return whether a child is a mirror image of one searched before; if not, record it."""
+    """Return whether a child is a mirror image of a child searched before; if not, record it."""
     canonical_own, canonical_opp = canonical(own, opp)
     for index in range(searched):
         child = ply.children[U(index)]
@@ -179,14 +180,14 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
-    # Step 3. Probe the table: for a value of the same depth, or at least for a first move.
+    # Step 3. Probe the table for a value of the same depth, or at least for the move to try first.
     address, tt_move = probe_tt(own, opp, state), NO_TT_MOVE
     if address != 0:
         entry = alpha_beta_entry_at(address)
         if allows_cutoff(entry, alpha, beta, depth):
             return int(entry.value)
         tt_move = int(entry.move)
-    # Step 4. Search the moves in order, without mirror images; stop as soon as the opponent would avoid this position.
+    # Step 4. Search the moves in order, skipping mirror images; stop as soon as the opponent would avoid this position.
     ply = state.plies[U(depth)]
     count = list_moves(game, own, opp, moves, tt_move, heuristic, ply, state)
     best, best_move, floor, searched = -INFINITY, NO_TT_MOVE, alpha, 0

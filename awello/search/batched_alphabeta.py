@@ -38,12 +38,15 @@ class BatchedAlphaBeta:
         return Analysis(move, best, False, depth, self.nodes, leaves, seconds, tuple(sorted(candidates)))
 
     def _search(self, position: Position, alpha: float, beta: float, depth: int) -> float:
-        """Return the value for the mover, exact inside (alpha, beta); the position itself is already evaluated."""
+        """Return the value for the mover, exact inside (alpha, beta).
+
+        The position has already been evaluated by `_children` of its parent.
+        """
         # Step 1. Leaves: the horizon, or the end of the game.
         self.nodes += 1
         if depth == 0 or position.over:
             return self._value(position)
-        # Step 2. Return the best child; stop as soon as the opponent would avoid this position.
+        # Step 2. Return the value of the best child; stop as soon as the opponent would avoid this position.
         best = -INFINITY
         for _, child in self._children(position):
             best = max(best, -self._search(child, -beta, -max(alpha, best), depth - 1))
@@ -52,7 +55,7 @@ class BatchedAlphaBeta:
         return best
 
     def _children(self, position: Position) -> list[tuple[int, Position]]:
-        """Return the moves of a position and the positions after them, the most promising first."""
+        """Evaluate the positions after all moves; return the moves with these positions, the most promising first."""
         children = [(move, position.after(move)) for move in position.legal_moves()]
         unfinished = [child.skip_pass() for _, child in children if not child.over]
         if missing := {(child.own, child.opp) for child in unfinished} - self.values.keys():
@@ -63,7 +66,7 @@ class BatchedAlphaBeta:
     def _value(self, position: Position) -> float:
         """Return the value of a position without search.
 
-        The value of a finished game exceeds any value of the network and grows with the margin.
+        The value of a won game exceeds any value of the network and grows with the margin.
         """
         if position.over:
             return float(np.sign(position.margin)) + position.margin / MAX_MARGIN

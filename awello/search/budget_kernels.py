@@ -1,14 +1,14 @@
 """Alpha-beta with a node budget and learnt move ordering (report 1, section 3.4).
 
-The cost of a fixed depth grows with the number of moves.  Here each position gets a node budget instead.  It uses one
-node for itself and divides the rest among its children.  Each child gets `share_factor` times an equal share (delta in
-report 1), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.  As a result,
-variations with few alternatives are searched deeper.
+The cost of a fixed depth grows with the number of moves.  Here each position gets a node budget instead.  One node
+is for the position itself, and the rest is divided among its children.  Each child gets `share_factor` times an equal
+share (delta in report 1), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.  As
+a result, variations with few alternatives are searched deeper.
 
-Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves of higher scores are tried
-earlier.  When the move at index `i` raises the value of a position, its category gains `i` and the category of each
-move tried before it loses 1.  If the move also causes a cut, the scores change by the same amounts again.  Scores are
-kept between searches.
+Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves whose category has a higher
+score are tried earlier.  When the move at index `i` is better than all moves before it, the score of its category rises
+by `i`, and the score of the category of each earlier move falls by 1.  If the move also causes a cut, the scores change
+by the same amounts again.  Scores are kept between searches.
 
 Leaves are at different depths, so the search sets `opponent_at_leaf` before it evaluates each leaf.  Nodes and leaves
 are counted as in `negamax`.
@@ -24,7 +24,7 @@ from awello.rules.game import is_over, legal_moves, play
 from awello.search.negamax import INFINITY
 from awello.search.ppaf import CATEGORY_COUNT, category_of
 
-MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
+MAX_MOVES = 64  # one per square: no position of a game has more than 33 moves, but edited boards can
 MAX_DEPTH = 128  # plies; reached only by forced variations, in which the budget hardly decreases
 ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by updated scores
 SHARE_SCALE = 1000  # `share_factor` is stored in units of 1/1000
@@ -40,13 +40,13 @@ class BudgetState(Layout):
     """The state of a search with a budget.  The scores are kept between searches."""
 
     evaluation: HeuristicState
-    share_factor: int  # in thousandths; 0 if the budget is a depth
+    share_factor: int  # in thousandths; 0 for a search to a depth: the budget is then the depth
     move_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
     node_limit: int  # the search stops after this many nodes
     deepest_ply: int  # the deepest ply reached
     category_scores: Annotated[list[int], CATEGORY_COUNT]  # by category of move
     root_moves: Annotated[list[int], MAX_MOVES]  # in the order in which they were searched
-    root_values: Annotated[list[int], MAX_MOVES]  # of these moves
+    root_values: Annotated[list[int], MAX_MOVES]  # the values of these moves
     plies: Annotated[list[BudgetPly], MAX_DEPTH]
 
 
@@ -55,7 +55,7 @@ budget_state_at = record_at(BudgetState)
 
 @kernel("float64(float64, int64, BudgetState)", inline=True)
 def divide_budget(budget: float, children: int, state: BudgetState) -> float:
-    """Return the budget of each child."""
+    """Return the budget of each child of a position with this budget."""
     rest = budget - 1.0
     return rest if state.share_factor == 0 else min(rest * state.share_factor / (float(SHARE_SCALE) * children), rest)
 
@@ -65,7 +65,7 @@ def divide_budget(budget: float, children: int, state: BudgetState) -> float:
 # of three fields was 10 % slower, because selecting the next move compares all remaining ones.
 @kernel("int64(int64, int64, int64)", inline=True)
 def pack_move(score: int, move: int, category: int) -> int:
-    """Pack a move into an integer that sorts by higher score, then by lower move."""
+    """Pack a move into an integer, which is larger for a higher score or, with the same score, for a lower move."""
     return score << 24 | (MAX_MOVES - 1 - move) << 16 | category
 
 
@@ -77,13 +77,13 @@ def unpack_move(packed: int) -> int:
 
 @kernel("uint64(int64)", inline=True)
 def unpack_category(packed: int) -> U:
-    """Return the category of a packed move as an index."""
+    """Return the category of a packed move, as an unsigned index."""
     return U(packed & 0xFFFF)
 
 
 @kernel("void(int64, uint64, uint64, uint64, BudgetPly, BudgetState)")
 def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: BudgetState) -> None:
-    """List the moves of a ply, with categories and scores if move ordering is on."""
+    """Write the packed moves to the ply, with categories and scores if move ordering is on."""
     count = 0
     while moves != U(0):
         move, category, score = bit_scan(moves), 0, 0
@@ -97,7 +97,7 @@ def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: Budge
 
 @kernel("int64(int64, int64, BudgetPly, BudgetState)", inline=True)
 def pick_move(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int:
-    """Swap the largest of the remaining moves to this index and return it."""
+    """Return the move at this index; if move ordering is on, first swap it with the best of the remaining moves."""
     first = ply.moves[U(index)]
     largest, chosen = first, index
     if state.move_ordering != ORDER_NONE:
@@ -137,7 +137,7 @@ def search(
         state.evaluation.opponent_at_leaf = depth & 1 == 1
         return evaluate(game, heuristic, own, opp, over, state.evaluation)
     state.evaluation.inner_nodes += 1
-    # Step 2. Pass: the sides swap, and the only child gets the rest of the budget.
+    # Step 2. Pass: the sides swap, and the only child gets the budget minus one node.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic, state)
     # Step 3. Search the moves in order, each with its share; stop as soon as the opponent would avoid this position.
@@ -150,7 +150,7 @@ def search(
         value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic, state)
         if reached_node_limit(state):
             return best
-        # Step 4. A move better than all before it updates the scores, twice if it causes a cut.
+        # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cut.
         if value > best:
             best = value
             if state.move_ordering == ORDER_LIVE:
@@ -167,9 +167,10 @@ def search(
 def search_root(
     game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic: int, address: int
 ) -> int:
-    """Search the root moves; return how many were searched.  Values equal to the best one are exact.
+    """Search the root moves; return how many were searched.
 
-    The state is passed by its address, because Python passes a number faster than a record.
+    The values of the best moves are exact, the others are upper bounds.  The state is passed by its
+    address, because Python passes a number faster than a record.
     """
     state = budget_state_at(address)
     children, ply, best = popcount(moves), state.plies[U(0)], -max_value

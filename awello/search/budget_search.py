@@ -1,8 +1,8 @@
-"""Searches with a node budget, to a depth or within a time limit; they keep their move ordering scores.
+"""Searches limited by a node budget, a depth or a time; the move ordering scores are kept between searches.
 
-Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish, based on
-the growth between the last two.  A search that does not finish in time is abandoned, and the last complete result is
-returned.
+Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish.  This is
+estimated from the growth in nodes between the last two searches.  A search that does not finish in time is abandoned,
+and the last complete result is returned.
 """
 
 import time
@@ -28,21 +28,24 @@ from awello.search.textbook_search import make_analysis
 SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with scores, by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
 DEFAULT_NODES = 450_000  # the budget of the agent in report 1
-DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but exceeds the budget without cuts
+DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but may exceed the budget
 NO_NODE_LIMIT = 1 << 62
 # A search within a time limit starts with a budget for about 20 microseconds, which fits any limit.  The largest budget
-# is never reached, because the search reaches the end of the game first.
+# ends the doubling when searches no longer grow, because they reach the end of the game everywhere.
 FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
-# Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
-# them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
+# Bounds of the expected growth in nodes when the budget doubles.  The growth between the last two searches is clipped
+# to this range, so that one unusual search neither starts a search that cannot finish nor prevents one that can.
 NODE_GROWTH_BOUNDS = (1.5, 6.0)
-TIME_FRACTION = 0.9  # share of the remaining time for which a search is planned, in case it slows down
+TIME_FRACTION = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
 
 Scores = npt.NDArray[np.int64]
 
 
 def load_scores(game: Game, weights: str | None = None) -> Scores:
-    """Load category scores from a file written by `awello train travers` (default: the shipped ones, or zeros)."""
+    """Load category scores for Awalé from a file written by `awello train travers` (default: the shipped scores).
+
+    For Othello, which has no learnt scores, return zeros.
+    """
     if game.family not in SHIPPED_SCORES:
         return np.zeros(CATEGORY_COUNT, np.int64)
     scores = np.array(read_trained_numbers(weights, "scores") if weights else (), np.int64)
@@ -78,7 +81,7 @@ class BudgetSearch(Evaluator):
         self.share_factor = round(kernels.SHARE_SCALE * share_factor)
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
-        """Search with a node budget; the node count can differ slightly.  The mover must have a legal move."""
+        """Search with a node budget; the number of nodes can differ from it.  The mover must have a legal move."""
         return self._search(position, nodes, self.share_factor, NO_NODE_LIMIT)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
@@ -86,7 +89,7 @@ class BudgetSearch(Evaluator):
         return replace(self._search(position, depth, 0, NO_NODE_LIMIT), depth=depth)
 
     def search_time(self, position: Position, seconds: float) -> Analysis:
-        """Search with the largest budget that finishes in `seconds`; the mover must have a legal move."""
+        """Search with the largest budget that is expected to fit into `seconds`; the mover must have a legal move."""
         started = time.perf_counter()
         analysis = self.search_budget(position, budget := FIRST_BUDGET_NODES)
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes

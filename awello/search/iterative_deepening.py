@@ -2,15 +2,15 @@
 
 Each technique of report 4 can be switched off to measure what it saves:
 
-  * *Aspiration window*: the value is expected to be close to those of earlier depths.  If it is outside the window, the
-    window is opened on that side and the search is repeated with the variations of the previous depth, because those
-    of the failed search are incomplete.
+  * *Aspiration window*: the value is expected to be close to the value of two depths before.  If it is outside the
+    window, the window is opened on that side and the search is repeated, again with the variations of the previous
+    depth, because those of the failed search are incomplete.
   * *Square order*: corners first, X-squares last.
-  * *Hints*: the results of the previous depth that a search uses: none, the best move, the best branch, or the
-    variations of all moves.
+  * *Hints*: the results of the previous depth that a search uses: none, the best move, the best branch (the
+    principal variation), or the variations of all moves.
 
-The next depth is searched if there is enough time for it at the current speed.  It is expected to need sqrt(m) times as
-many nodes as the last one, where m is the number of root moves.
+The next depth is expected to need sqrt(m) times as many nodes as the last one, where m is the number of root moves.  It
+is searched if the node limit and, at the current speed, the remaining time allow for so many nodes.
 """
 
 import math
@@ -35,13 +35,13 @@ from awello.search.iterative_kernels import ElectedMove, IterativeState
 from awello.search.negamax import INFINITY
 
 HINT_KINDS = ("none", "move", "branch", "tables")
-# Half of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches fail and
-# are repeated.
+# Half the width of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches
+# fail and are repeated.
 ASPIRATION_DELTA = 4000
 PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 NO_NODE_LIMIT = 1 << 62
-MIN_ROOT_MOVES = 4  # a lower bound on m above, because positions below the root usually have more moves
-TIME_FRACTION = 0.9  # share of the remaining time for which a depth is planned, in case it slows down
+MIN_ROOT_MOVES = 4  # the smallest m in the estimate above: with few root moves, the positions below usually have more
+TIME_FRACTION = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
 SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
     "d2 e2 b4 b5 d7 e7 g4 g5 b3 c2 b6 c7 g6 f7 g3 f2 a7 a2 g1 h2 b1 b8 h7 g8 b2 g2 b7 g7"
@@ -69,7 +69,7 @@ class Iteration:
     value: int
     candidates: tuple[tuple[int, int], ...]
     variations: dict[int, Variation]
-    """The variation after each root move, the best move first."""
+    """The variation of each root move, which starts with this move; the best move comes first."""
     leaves: int
     nodes: int
     seconds: float
@@ -92,7 +92,7 @@ class IterativeDeepening(OtageEvaluator):
         self.square_ranks, self.variation = states["square_ranks"][0], states["variation"][0]
         self.options = options or OtageOptions()
         ply_capacity = max(kernels.MIN_PLY_CAPACITY, self.options.ply_capacity)
-        # kept alive, because its address is used
+        # The attribute keeps the array alive: the state contains only its address.
         self.elected = ElectedMove.new_array(ply_capacity * kernels.MAX_DEPTH)
         if self.options.hints in ("branch", "tables"):
             self.search_state.elected = address_of(self.elected)
@@ -104,7 +104,7 @@ class IterativeDeepening(OtageEvaluator):
         self.stopped = False
 
     def stop(self) -> None:
-        """Stop the current search from another thread."""
+        """Stop the current search; to be called from another thread."""
         self.stopped = True
         for searcher in self.searchers:
             searcher.node_limit[0] = 0
@@ -118,7 +118,10 @@ class IterativeDeepening(OtageEvaluator):
         excluded_moves: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Analysis:
-        """Search within a limit and `seconds`.  `excluded_moves` are not searched unless there are no others."""
+        """Search within a limit and `seconds`, starting after the depths in `previous`.
+
+        `excluded_moves` are searched only if there are no other moves.
+        """
         started = time.perf_counter()
         max_depth = min(limit.depth or kernels.MAX_DEPTH, kernels.MAX_DEPTH - 2)
         iterations = list(self.deepen(position, max_depth, limit.nodes, seconds, excluded_moves, previous))
@@ -145,10 +148,10 @@ class IterativeDeepening(OtageEvaluator):
         excluded_moves: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Iterator[Iteration]:
-        """Yield the result of each depth, starting after the given ones; the last result may be incomplete.
+        """Yield the last result in `previous`, if any, then the result of each further depth.
 
-        The search ends when it is stopped, or when there is not enough time for the next depth.  The first depth is
-        always searched.
+        The last result may be incomplete.  The search ends when it is stopped, when the value is exact, when there is
+        only one move, or when the next depth is expected to exceed the limits.  Depth 1 is always searched.
         """
         started, searched_nodes, iterations = time.perf_counter(), 0, list(previous)
         self.stopped, excluded = False, set(excluded_moves)
@@ -203,7 +206,7 @@ class IterativeDeepening(OtageEvaluator):
         return replace(iteration, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleanups=cleanups)
 
     def _aspiration_window(self, previous: Sequence[Iteration]) -> tuple[int, int]:
-        """Return a window around the value of two depths before, where the same side made the last move."""
+        """Return a window around the value of two depths before, whose lines end with a move of the same side."""
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
         return previous[-2].value - ASPIRATION_DELTA, previous[-2].value + ASPIRATION_DELTA
@@ -262,7 +265,7 @@ class IterativeDeepening(OtageEvaluator):
         return sorted(moves, key=lambda move: (move != best, self.default_ranks[move] if move != PASS else 0))
 
     def _rank_squares(self, move: int, last: Iteration | None) -> None:
-        """Rank the squares for the search below a root move: those of its variation first."""
+        """Rank the squares for the search below a root move: first those of its variation, if the hints include it."""
         self.square_ranks[:] = self.default_ranks
         if last is None or self.options.hints in ("none", "move"):
             return

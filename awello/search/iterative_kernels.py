@@ -6,7 +6,8 @@ number of the child, and the move.  Following the numbers from a root move gives
 for the best move, the refutation for the others.  All root moves share the table.
 
 The table has a fixed size.  When a ply is full, the table is cleaned up: an entry whose parent is neither elected nor
-on the current path can no longer be part of a variation.  Numbers increase, so each ply stays sorted.
+on the current path can no longer be part of a variation and is removed.  Positions are numbered in the order of the
+search, so the entries of a ply are sorted by number, and binary search finds them.
 
 At the next depth, all positions below a root move try the squares of that move's variation first, then the other
 squares in their usual order.
@@ -23,10 +24,10 @@ from awello.rules.game import score
 from awello.search.negamax import INFINITY
 
 MAX_DEPTH = 64  # plies: a game has 60 moves, plus passes
-MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
+MAX_MOVES = 64  # one per square: no position of a game has more than 33 moves, but edited boards can
 PASS_SQUARE = 64  # how the table stores a pass
-MIN_PLY_CAPACITY = 128  # entries per ply; a cleanup leaves at most one position for each ply above
-OTHELLO = 0  # the game's number
+MIN_PLY_CAPACITY = 128  # entries per ply: more than a cleanup leaves, which is at most one per shallower ply
+OTHELLO = 0  # the number of `Game.OTHELLO`
 
 
 class ElectedMove(Layout):
@@ -54,11 +55,11 @@ class IterativeState(Layout):
     """The state of a search."""
 
     otage: OtageState
-    last_number: int  # the number of the latest position
+    last_number: int  # the number of the position reached last
     node_limit: int  # the search stops after this many nodes; another thread sets it to 0 to stop the search
     elected: int  # the address of the first `ElectedMove` of ply 0; 0 if variations are not needed
     ply_capacity: int  # elected moves per ply; configurable, so the table cannot be part of this record
-    cleanups: int  # of the table since the search started
+    cleanups: int  # cleanups of the table since the search started
     square_ranks: Annotated[list[int], 64]
     path: Annotated[list[int], MAX_DEPTH + 1]  # the numbers of the positions from the root to the current one
     elected_counts: Annotated[list[int], MAX_DEPTH + 1]  # elected moves at each ply
@@ -133,7 +134,7 @@ def clean_up(state: IterativeState) -> None:
 
 @kernel("void(int64, int64, int64, int64, IterativeState)")
 def elect(ply: int, parent: int, child: int, move: int, state: IterativeState) -> None:
-    """Store a move that raised alpha in the position `parent`."""
+    """Store a move of the position `parent` that raised alpha."""
     if state.elected == 0:
         return
     if state.elected_counts[U(ply)] == state.ply_capacity:
@@ -145,7 +146,7 @@ def elect(ply: int, parent: int, child: int, move: int, state: IterativeState) -
 
 @kernel("int64(int64, IterativeState)")
 def extract_variation(number: int, state: IterativeState) -> int:
-    """Write the variation that starts at the position with this number to the state, and return its length."""
+    """Write the variation from the position with this number to `state.variation`, and return its length."""
     length = 0
     for ply in range(2, MAX_DEPTH):
         address = find_child(ply, number, state)
@@ -176,7 +177,7 @@ def reached_node_limit(state: IterativeState) -> bool:
 
 @kernel("int64(uint64, IterativePly, IterativeState)")
 def list_moves(moves: U, ply: IterativePly, state: IterativeState) -> int:
-    """List the moves of a ply by the ranks of their squares, and return their number."""
+    """Write the moves to the ply, sorted by the ranks of their squares, and return their number."""
     count = 0
     while moves != U(0):
         move, index = bit_scan(moves), count
@@ -193,7 +194,7 @@ def list_moves(moves: U, ply: IterativePly, state: IterativeState) -> int:
 
 @kernel("int64(uint64, uint64, boolean, IterativeState)", inline=True)
 def evaluate(own: U, opp: U, over: bool, state: IterativeState) -> int:
-    """Return the value of a leaf, and count it: the exact result if the game is over, else Otage's estimate."""
+    """Count a leaf and return its value: the exact result if the game is over, otherwise Otage's estimate."""
     state.otage.evaluation.leaves += 1
     return EXACT_SCALE * score(OTHELLO, own, opp) if over else estimate(own, opp, state.otage)
 
@@ -238,7 +239,8 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: I
 def search_move(own: U, opp: U, alpha: int, beta: int, depth: int, address: int) -> tuple[int, int]:
     """Search the position after a root move; return its value and the length of the variation written to the state.
 
-    The length is -1 if the search was stopped.  The state is passed by its address, which is faster than a record.
+    The length is -1 if the node limit stopped the search.  The state is passed by its address, which is faster than
+    passing a record.
     """
     state = iterative_state_at(address)
     state.last_number = 0

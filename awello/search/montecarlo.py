@@ -16,7 +16,7 @@ from awello.search import ppaf, puct, uct
 from awello.search.puct import BATCH_SIZE, LeafBatch
 from awello.search.uct import TreeNode, TreeState
 
-# half the √2 of UCB1 (for results from 0 to 1): visits concentrate on fewer moves, so the tree grows deeper
+# Half the √2 of UCB1 (for results from 0 to 1): visits concentrate on fewer moves, so the tree grows deeper.
 EXPLORATION = 0.7
 SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: maps similar seeds to dissimilar states
 
@@ -44,7 +44,7 @@ class MonteCarloTree:
         return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, simulations: int | None, seed: int) -> Analysis:
-        """Search a position for at most `seconds` and, if given, at most this many simulations."""
+        """Search a position for `seconds`, or until the given number of simulations is reached."""
         started, done = time.perf_counter(), 0
         self.reset(position)
         self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
@@ -59,7 +59,7 @@ class MonteCarloTree:
         return self._make_analysis(done, time.perf_counter() - started)
 
     def reset(self, position: Position) -> None:
-        """Clear the tree and put a position at its root."""
+        """Clear the tree, put a position at its root, and expand the root."""
         uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
         uct.expand(self.nodes, self.state, 0)
 
@@ -114,7 +114,7 @@ class PuctTree(MonteCarloTree):
         uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
 
     def _preference(self, node: int) -> float:
-        """Return the number of visits; the prior, which is below one, breaks ties."""
+        """Return the number of visits plus half the prior, which breaks ties."""
         return super()._preference(node) + 0.5 * float(self.nodes[node].prior)
 
     def _value(self, node: int) -> float:

@@ -7,7 +7,7 @@ opponent can hold the mover to `beta`.  A branch is cut as soon as its value rea
 (-beta, -alpha).
 
 The setting `cut_margin` is how far a value must exceed `beta` to cause a cut: with 0 the search is alpha-beta, with 1
-it also searches moves of equal value, as in report 0, and with `NO_CUTS` it is plain minimax, which searches every
+it does not cut if a value equals `beta`, as in report 0, and with `NO_CUTS` it is plain minimax, which searches every
 move.
 
 Depth counts plies, and a pass is a ply.  A *node* is any position visited, including the root.  A *leaf* is a node
@@ -35,7 +35,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
-    # Step 3. Return the best child; stop as soon as the opponent would avoid this position.
+    # Step 3. Return the value of the best child; stop as soon as the opponent would avoid this position.
     best = -INFINITY
     while moves != U(0) and alpha < beta + state.cut_margin:
         next_own, next_opp = play(game, own, opp, bit_scan(moves))

@@ -3,7 +3,7 @@
 Playouts choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight of
 its *category*.  After each playout the policy is adapted: the weights of the winner's moves increase, and those of the
 other legal moves decrease.  In Awalé, a category consists of the pit, its number of seeds and the number of seeds in
-the pit where the last one lands (as in report 1); in Othello, of the square and the number of discs flipped.  The
+the pit where the last seed will land (as in report 1); in Othello, of the square and the number of discs flipped.  The
 weights are kept from move to move of a game.
 """
 
@@ -30,11 +30,11 @@ from awello.search.uct import (
     xorshift,
 )
 
-CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
+CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the landing pit
 MAX_COUNTED_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
-LEARNING_RATE = 0.32  # the increase of the weight of a winner's move; with a larger rate, recent games count more
-FLOAT_BITS = 53  # bits of a random state that a float holds exactly
-FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales them to the range from 0 to 1
+LEARNING_RATE = 0.32  # added to the weight of a winner's move; a larger rate gives recent playouts more influence
+FLOAT_BITS = 53  # random bits used per number: a float holds this many exactly
+FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales these bits to the range from 0 to 1
 
 
 class PlayedMove(Layout):
@@ -59,7 +59,7 @@ class PpafState(Layout):
 @kernel("int64(int64, uint64, uint64, int64)")
 def category_of(game: int, own: U, opp: U, move: int) -> int:
     """Return the number of a move's category."""
-    if game >= ABAPA:  # here and not in `rules`, because categories are not part of the rules
+    if game >= ABAPA:  # Awalé; not decided in `rules`, because categories are not part of the rules
         seeds = int(own >> U(8 * move) & BYTE_MASK)
         landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a lap skips the pit in which the sowing started
         row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
@@ -98,7 +98,7 @@ def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 @kernel("int64(PpafState, uint64, uint64)")
 def run_playout(state: PpafState, own: U, opp: U) -> int:
-    """Run a playout by the policy and record it; return the half points of the player to move."""
+    """Run a playout by the policy and record it; return the half points of the player who moves first."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -135,7 +135,7 @@ def accumulate_changes(state: PpafState, played: PlayedMove) -> None:
 
 @kernel("void(PpafState, PlayedMove)")
 def apply_changes(state: PpafState, played: PlayedMove) -> None:
-    """Apply the changes to the weights of a position's moves, each category once."""
+    """Apply the pending changes to the weights of a position's moves, and reset these changes to zero."""
     moves = legal_moves(state.tree.game, played.own, played.opp)
     while moves != U(0):
         category = U(category_of(state.tree.game, played.own, played.opp, bit_scan(moves)))
@@ -146,7 +146,10 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
 
 @kernel("void(PpafState, int64)")
 def adapt_policy(state: PpafState, winner: int) -> None:
-    """Adapt the policy to the moves of `winner`.  All changes are computed before any is applied."""
+    """Adapt the policy to the moves of the winner: 0 for the player who moved first in the playout, 1 for the other.
+
+    All changes are computed before any is applied.
+    """
     for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
             accumulate_changes(state, state.moves[U(ply)])
@@ -157,7 +160,7 @@ def adapt_policy(state: PpafState, winner: int) -> None:
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
 def run_simulations(nodes: Nodes, state: PpafState, simulations: int) -> None:
-    """Run this many simulations, and adapt the policy after each playout."""
+    """Run this many simulations, and adapt the policy after each playout that has a winner."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state.tree)
         leaf = expand_leaf(nodes, state.tree, leaf)

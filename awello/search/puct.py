@@ -1,9 +1,9 @@
 """PUCT: a tree grown by a network's evaluation instead of playouts (Silver et al. 2017, AlphaZero).
 
 A simulation *selects* a leaf: from the root down, it chooses the child with the best mean value plus a bonus, which is
-larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it: the
-priors of its children, and the expected result.  The value of a finished game is its actual result.  The value is
-*backpropagated* to every node on the path.
+larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it:
+it predicts the priors of its children and the expected result, which is the value of the leaf.  The value of a finished
+game is its actual result.  The value is *backpropagated* to every node on the path.
 
 A large network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To select different
 leaves, every visit counts as a loss until its leaf is evaluated (a *virtual loss*).
@@ -20,12 +20,13 @@ from awello.layout import Layout
 from awello.rules.game import PASS, is_over, legal_moves, score
 from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, append_node, expand
 
-# leaves per evaluation of a large network: larger batches are faster per leaf, but select with less information
+# Leaves per evaluation by a large network.  Larger batches are faster per leaf, but their leaves are selected with less
+# information.
 BATCH_SIZE = 8
 
 
 class LeafBatch(Layout):
-    """The paths to the leaves of the next evaluation."""
+    """The paths to the leaves that are evaluated next."""
 
     count: int
     paths: Annotated[list[TreePath], BATCH_SIZE]
@@ -37,7 +38,7 @@ Reals = npt.NDArray[np.float32]
 # ---- the steps of a simulation --------------------------------------------------------------------------------------
 @kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
 def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
-    """Return the child to visit; a child without visits gets the value of its parent."""
+    """Return the child to visit; a child without visits is assumed to have the value of its parent."""
     visits = float(parent.visits)
     bonus, unvisited = exploration * np.sqrt(visits), -parent.total_value / max(1.0, visits)
     best, chosen = -np.inf, int(parent.first_child)
@@ -90,7 +91,7 @@ def set_priors(nodes: Nodes, parent: TreeNode, logits: Reals | list[float]) -> N
     for child in range(first, end):
         largest = max(largest, float(logits[U(nodes[U(child)].move)]))
     for child in range(first, end):
-        share = np.exp(float(logits[U(nodes[U(child)].move)]) - largest)  # at most 1, so it cannot overflow
+        share = np.exp(float(logits[U(nodes[U(child)].move)]) - largest)  # at most 1: no overflow
         nodes[U(child)].prior = share
         total += share
     for child in range(first, end):
@@ -111,9 +112,9 @@ def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, per
 
 @kernel("void(TreeNode[::1], TreePath, float64)")
 def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
-    """Step 4, backpropagate: add the value of the leaf, from its mover's view, to every node of the path."""
+    """Step 4, backpropagate: add the value of the leaf, given for its mover, to every node of the path."""
     for index in range(path.length - 1, -1, -1):
-        value = -value  # for the player who made this move
+        value = -value  # now from the view of the player who made this move
         node = nodes[U(path.nodes[U(index)])]
         node.visits += 1
         node.total_value += value
@@ -143,7 +144,7 @@ def add_virtual_losses(nodes: Nodes, path: TreePath, count: int) -> None:
 
 @kernel("int64(TreeNode[::1], TreeState, TreePath, int64)")
 def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
-    """Follow a pass, which is the only move, and return the new leaf."""
+    """If the only move at a leaf is a pass, add its child and return it as the new leaf; otherwise return the leaf."""
     node = nodes[U(leaf)]
     if path.length == MAX_PATH or state.node_count == len(nodes) or legal_moves(state.game, node.own, node.opp) != U(0):
         return leaf
@@ -163,9 +164,10 @@ def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
 
 @kernel("int64(TreeNode[::1], TreeState, LeafBatch, int64)")
 def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, simulations: int) -> int:
-    """Select leaves for evaluation by a network; return the simulations started, fewer if a leaf is selected twice.
+    """Select leaves for evaluation by a network; return the number of simulations started.
 
-    The result of a finished game is backpropagated immediately and counts as a simulation.
+    The selection ends early if it reaches a leaf that is already in the batch.  The result of a finished game is
+    backpropagated immediately and counts as a simulation.
     """
     batch.count = 0
     for done in range(simulations):

@@ -2,8 +2,8 @@
 
 The tree comes from a `Source`: nested lists of numbers, as in a textbook, or the moves of a position to a depth.  A
 child that the algorithm never visits is *cut*.  Values, nodes and leaves equal those of the kernel in `negamax` with a
-full window at the root.  Minimax and negamax differ only in the view of values and windows: the maximiser's view, or
-the view of the mover at each node.
+full window at the root.  Minimax and negamax differ only in the view of values and windows: minimax uses the view of
+the maximiser, negamax the view of the mover at each node.
 """
 
 import json
@@ -28,11 +28,11 @@ EXAMPLE_TREE = "[[3, 5], [2, 9]]"
 
 @dataclass(frozen=True)
 class ListSource:
-    """Nested lists of numbers: a number is a leaf with this value for the maximiser."""
+    """Nested lists of numbers; a number is a leaf with this value for the maximiser."""
 
     content: Any
     maximising: bool = True
-    """Whether the mover maximises; the mover at the root does."""
+    """Whether the mover is the maximiser, as at the root."""
 
     @property
     def mover(self) -> str:
@@ -89,7 +89,7 @@ Source = ListSource | PositionSource
 
 
 def parse_lists(text: str) -> ListSource:
-    """Parse a tree such as `[[3, 5], [2, 9]]`; `NotationError` names the invalid part."""
+    """Parse a tree such as `[[3, 5], [2, 9]]`, or raise `NotationError`, which names the invalid part."""
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -97,7 +97,8 @@ def parse_lists(text: str) -> ListSource:
         raise NotationError(f"{error.msg} at {near!r}: write nested lists of numbers, such as {EXAMPLE_TREE}") from None
     except (RecursionError, ValueError):
         raise NotationError(
-            f"{text[:20]!r}... is nested too deeply or contains too long a number: use at most {MAX_LIST_DEPTH} levels"
+            f"{text[:20]!r}... is nested too deeply or contains too long a number: "
+            f"use at most {MAX_LIST_DEPTH} levels and numbers up to {MAX_LEAF_VALUE}"
         ) from None
     if not isinstance(content, list):
         raise NotationError(f"{_shorten(content)} is not a tree: write nested lists of numbers, such as {EXAMPLE_TREE}")
@@ -105,7 +106,10 @@ def parse_lists(text: str) -> ListSource:
 
 
 def _check_part(part: Any, path: tuple[int, ...]) -> Any:
-    """Check a part of nested lists and convert whole numbers to integers; `path` has its indices, counted from 1."""
+    """Check a part of nested lists and convert whole numbers to integers.
+
+    `path` contains the indices that lead to the part, counted from 1.
+    """
     where = f"part {'.'.join(map(str, path))}" if path else "the tree"
     if isinstance(part, list):
         if not part:
@@ -137,13 +141,13 @@ class SearchNode:
     source: Source = field(repr=False)
     children: "list[SearchNode]" = field(default_factory=list)
     value: float | None = None
-    """From the algorithm's view; None if the node was never visited."""
+    """The value from the algorithm's view (see `to_view`); None if the node was never visited."""
     window: tuple[float, float] = (-math.inf, math.inf)
-    """Alpha and beta when the node was entered."""
+    """Alpha and beta when the node was entered, from the algorithm's view."""
     principal: bool = False
     """Whether the node is on the principal variation."""
     cut_value: float | None = None
-    """The value of a cut leaf in nested lists."""
+    """The value that a cut leaf has in nested lists."""
 
     @property
     def maximising(self) -> bool:
@@ -157,7 +161,7 @@ class SearchNode:
 
     @property
     def leaf(self) -> bool:
-        """Whether the node was evaluated itself."""
+        """Whether the node was evaluated directly, instead of through its children."""
         return not (self.cut or self.children)
 
     @property
@@ -167,12 +171,12 @@ class SearchNode:
 
     @property
     def pruned(self) -> bool:
-        """Whether a node below was cut."""
+        """Whether any node below this one was cut."""
         return any(child.cut or child.pruned for child in self.children)
 
     @property
     def bound(self) -> Literal["lower", "upper"] | None:
-        """Whether the value is a lower or upper bound because of a cut; None if it is exact."""
+        """The kind of bound, if cuts left only a bound on the value; None for exact values and cut nodes."""
         if self.value is None or self.window[0] < self.value < self.window[1] or not self.pruned:
             return None
         return "lower" if self.value >= self.window[1] else "upper"
@@ -215,17 +219,17 @@ class SearchTree:
     algorithm: str
     root: SearchNode
     label: str
-    """The title of the search, such as `alphabeta:positional@3`."""
+    """The name of the search, such as `alphabeta:positional@3`."""
     nodes: int = 0
     """Visited nodes, including the root and the leaves."""
     leaves: int = 0
     """Evaluated nodes."""
     cut: int = 0
-    """Cut branches: nodes that the search skipped, without the nodes below them."""
+    """Cut branches: nodes that the search skipped, not counting the nodes below them."""
 
     @property
     def mover_view(self) -> bool:
-        """Whether values are from the mover's view at each node (negamax), not from the maximiser's (minimax)."""
+        """Whether values are from the view of the mover at each node (negamax) or of the maximiser (minimax)."""
         return self.algorithm.startswith("negamax")
 
     @property
@@ -256,10 +260,11 @@ class SearchTree:
         node.window = (alpha, beta) if self.mover_view or node.maximising else (-beta, -alpha)
         node.children = [SearchNode(name, source) for name, source in node.source.children()]
         self.nodes += 1
-        self.cut += len(node.children)  # until they are visited
+        self.cut += len(node.children)  # counted as cut until they are visited
         self.cut -= node is not self.root
         if self.nodes + self.cut > MAX_TREE_NODES:
-            raise ConfigError(f"a tree of more than {MAX_TREE_NODES:,} nodes is too large to draw: lower the depth")
+            advice = "lower the depth or shorten the lists"
+            raise ConfigError(f"a tree of more than {MAX_TREE_NODES:,} nodes is too large to draw: {advice}")
         return node.children
 
     def evaluate(self, node: SearchNode) -> float:
@@ -268,7 +273,7 @@ class SearchTree:
         return node.source.value()
 
     def to_view(self, node: SearchNode, value: float) -> float:
-        """Convert a mover's value to the algorithm's view."""
+        """Convert a value from the mover's view to the view of the algorithm (see `mover_view`)."""
         return value if self.mover_view or node.maximising else -value
 
     def finish(self) -> None:
@@ -318,7 +323,7 @@ def check_algorithm(name: str) -> None:
 
 
 def search_tree(algorithm: str, source: Source, label: str = "") -> SearchTree:
-    """Search a source with one of the four algorithms; raises `ConfigError` if the tree is too large to draw."""
+    """Search a source with one of the four algorithms; raise `ConfigError` if the tree is too large to draw."""
     check_algorithm(algorithm)
     tree = SearchTree(algorithm, SearchNode("", source), label or algorithm)
     search(tree, tree.root)

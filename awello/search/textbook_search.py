@@ -1,7 +1,7 @@
 """The textbook searches from the root: each move is searched, all best moves are kept, and nodes are counted.
 
-The window starts one below the best value so far, so that equally good moves are found and one of them can be chosen at
-random.  Its upper end is the value of a complete win, which no value exceeds.
+The lower end of the window is one below the best value so far, so that equally good moves are found and one of them can
+be chosen at random.  The upper end is the value of a complete win, which no value exceeds.
 """
 
 import time
@@ -30,14 +30,14 @@ class AlphaBetaEvaluator(Evaluator):
         self.address = address_of(states)
         if tt_entries:
             entries = 1 << (tt_entries - 1).bit_length()
-            self.tt = AlphaBetaEntry.new_array(entries)  # kept alive, because its address is used
+            self.tt = AlphaBetaEntry.new_array(entries)  # kept alive: the state contains only its address
             self.search_state.tt, self.search_state.tt_mask = address_of(self.tt), entries - 1
         self.search_state.move_ordering = move_ordering
         self.search_state.skip_mirrors = skip_mirrors and game.adapter.has_symmetries
 
 
 TEXTBOOK_ALGORITHMS = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
-# Minimax and negamax are two names of the same search, with and without alpha-beta.
+# Minimax and negamax are two names of the same search; both also exist with alpha-beta.
 MINIMAX_ALGORITHMS = TEXTBOOK_ALGORITHMS[::2]
 ALPHABETA_ALGORITHMS = TEXTBOOK_ALGORITHMS[1::2]
 ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}

@@ -18,21 +18,21 @@ from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 
-MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; seeds still in play at this limit count for neither side
-MAX_PATH = 512  # nodes: longer than any game of Othello; a tree of Awalé is not expanded below this depth
+MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; at this limit, each side gets the seeds in its row
+MAX_PATH = 512  # nodes: more than in any game of Othello; a tree for Awalé is not expanded below this depth
 MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if this many fit into the tree
 WIN, DRAW, LOSS = 2, 1, 0  # results in half points, so that sums are integers
 
-# The index of the n-th bit of each six-bit word, at 8 * word + n.
+# The position of the n-th set bit (from 0) of each six-bit word, at index 8 * word + n.
 NTH_BIT = np.array(
     [([bit for bit in range(6) if word >> bit & 1] + 8 * [0])[n] for word in range(64) for n in range(8)]
 )
 
 
 class TreeNode(Layout):
-    """A position, and the results of the move that led to it from the view of the player who made it.
+    """A position, and the results of the move that led to it, for the player who made this move.
 
-    UCT does not use the fields of networks; a layout without them would save a third of these 48 bytes, but no time.
+    UCT does not use the last two fields; a layout without them would save a third of these 48 bytes, but no time.
     """
 
     own: U
@@ -54,7 +54,7 @@ class TreePath(Layout):
 
 
 class TreeState(Layout):
-    """The state of a search besides its nodes."""
+    """The state of a search, except for its nodes."""
 
     game: int
     node_count: int  # nodes in use
@@ -77,7 +77,7 @@ def xorshift(state: U) -> U:
 
 @kernel("int64(uint64, uint64)", inline=True)
 def pick_random_move(moves: U, state: U) -> int:
-    """Return a uniformly random move; for Awalé a table avoids an unpredictable branch."""
+    """Return a random move, all with the same probability; for Awalé, a table avoids an unpredictable branch."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
         return int(NTH_BIT[moves << U(3) | skip])
@@ -95,7 +95,7 @@ def half_points_of(margin: int) -> int:
 
 @kernel("Tuple((int64, uint64))(int64, uint64, uint64, uint64)")
 def run_playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
-    """Run a playout, a random game; return the half points of the player to move and the generator's next state."""
+    """Run a playout, a random game; return the half points of the player who moves first and the new random state."""
     swapped = False
     for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
@@ -193,16 +193,16 @@ def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
 
 @kernel("int64(TreeState, TreeNode)")
 def evaluate_leaf(state: TreeState, node: TreeNode) -> int:
-    """Step 3, evaluate: run a playout from a leaf; return the half points of the player to move."""
+    """Step 3, evaluate: run a playout from a leaf; return the half points of the mover at the leaf."""
     result, state.random_state = run_playout(state.game, node.own, node.opp, state.random_state)
     return result
 
 
 @kernel("void(TreeNode[::1], TreePath, int64)")
 def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
-    """Step 4, backpropagate: add the half points of the mover at the leaf to every node of the path."""
+    """Step 4, backpropagate: add the result, in half points of the mover at the leaf, to every node of the path."""
     for index in range(path.length - 1, -1, -1):
-        result = WIN - result  # for the player who made this move
+        result = WIN - result  # now for the player who made this move
         node = nodes[U(path.nodes[U(index)])]
         node.visits += 1
         node.half_points += result
