@@ -11,17 +11,17 @@ class Analysis:
     value: float
     """The value of the best move: in discs or seeds if `exact`, otherwise in the units of the evaluation."""
     exact: bool
-    """Whether the value is the final result under best play rather than an estimate."""
+    """Whether the value is proven to be the result of best play, rather than an estimate."""
     depth: int
     nodes: int
     leaves: int
     seconds: float
     candidates: tuple[tuple[int, float], ...] = ()
-    """The searched moves with their values. For a pruned move this is an upper bound, below the best value."""
+    """The searched moves with their values. The value of a pruned move is only an upper bound, below the best value."""
     pv: tuple[int, ...] = ()
     """The principal variation: the expected moves, with best play on both sides."""
     confidence: int = 100
-    """The probability, in percent, that selective pruning has not changed the value."""
+    """The probability, in percent, that ProbCut has not changed the value."""
     exact_moves: tuple[int, ...] = ()
     """The moves among `candidates` with proven values."""
 

@@ -1,8 +1,9 @@
 """Bit operations as single machine instructions, and Othello's move generation as vector code.
 
-An 8x8 board is a 64-bit word: bit `8 * row + column` is a square, and bit 0 is a1.  Runs of discs are traced in four
-directions in parallel, one per lane of a <4 x i64> vector, by shifting up and then down.  A parallel prefix finds a run
-of up to six discs in three steps.  Without compilation, the Python body of each instruction is used instead.
+An 8x8 board is a 64-bit word: bit `8 * row + column` stands for a square, and bit 0 for a1.  Runs of discs are traced
+in four directions in parallel, one per lane of a <4 x i64> vector: first by shifting up, then, in the opposite
+directions, by shifting down.  A parallel prefix finds a run of up to six discs in three steps.  Without compilation,
+the Python body of each instruction is used instead.
 """
 
 from functools import cache
@@ -17,7 +18,7 @@ from awello.kernel import CPU_FEATURES, U, instruction
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 LANES_TYPE = ir.VectorType(I64, 4)
 ALL_BITS = 0xFFFFFFFFFFFFFFFF
-INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line across columns cannot flip discs on the edge
+INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E  # columns b to g: only a vertical line can flip discs in columns a and h
 SHIFT_DIRECTIONS = (
     (1, INNER_COLUMNS),
     (8, ALL_BITS),
@@ -77,9 +78,9 @@ def _emit_multiply_shift(b: Builder, first: Any, second: Any, low1: Any, high1: 
 
 @instruction("uint64(uint64, uint64, uint64, uint64, uint64, uint64)", _emit_multiply_shift)
 def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) -> U:
-    """Hash two words: multiply each by a 128-bit multiplier, keep the upper half of the sum (Dietzfelbinger 1996).
+    """Hash two words: multiply each by a 128-bit factor and return the upper half of the sum (Dietzfelbinger 1996).
 
-    With random multipliers, two different pairs of words have the same hash with a probability of at most 2^-63.  The
+    With random factors, two different pairs of words have the same hash with a probability of at most 2^-63.  The
     hash is linear, so no value of one word masks a change of the other.
     """
     total = int(first) * (int(high1) << 64 | int(low1)) + int(second) * (int(high2) << 64 | int(low2))
@@ -104,7 +105,7 @@ def emit_constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> An
 
 
 def emit_extract(b: Builder, word: Any, mask: Any) -> Any:
-    """Emit PEXT, which gathers the bits of a word selected by a mask in its lowest bits; requires BMI2."""
+    """Emit PEXT, which moves the bits that the mask selects to the lowest bits of the result; requires BMI2."""
     return emit_call(b, "llvm.x86.bmi.pext.64", I64, word, mask)
 
 
@@ -147,12 +148,12 @@ def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
 
 @cache
 def _build_ray_table(sign: int) -> list[ir.Constant]:
-    """Return the rays from each square in all directions, towards higher bits (1) or lower bits (-1)."""
+    """Return the four rays from each square towards higher bits (`sign` 1) or lower bits (`sign` -1)."""
     return [_vector([_find_ray(square, sign * shift) for shift, _ in SHIFT_DIRECTIONS]) for square in range(64)]
 
 
 def _find_ray(square: int, step: int) -> int:
-    """Return the squares between a square and the edge of the board in one direction."""
+    """Return the squares beyond a square in one direction, up to and including the edge of the board."""
     ray, at, after = 0, square, square + step
     while 0 <= after < 64 and abs(after % 8 - at % 8) <= 1:
         ray |= 1 << after
@@ -163,7 +164,7 @@ def _find_ray(square: int, step: int) -> int:
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     """Emit code that finds flips along rays: the first square without an enemy disc must hold a disc of the mover.
 
-    It takes half the instructions of `emit_step_flips`, but requires a vector instruction that counts leading zeros.
+    The code is half as long as that of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
     """
     mine, free = _emit_splat(b, own), b.not_(_emit_splat(b, opp))
     tables = [
@@ -172,7 +173,7 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     ]
     up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
     ends = b.and_(up, free)
-    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the first square is the lowest bit upwards, the highest downwards
+    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the first square: upwards the lowest bit, downwards the highest
     flips = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
     ends = b.and_(down, free)
     zeros = emit_call(b, "llvm.ctlz.v4i64", LANES_TYPE, ends, ir.Constant(I1, 0))
@@ -195,7 +196,7 @@ emit_flips = emit_ray_flips if HAS_VECTOR_LEADING_ZEROS else emit_step_flips
 
 
 def _shift(word: int, step: int) -> int:
-    """Shift all squares by `step`, up or down."""
+    """Shift a word by `step` bits: up if positive, down if negative."""
     return word << step & ALL_BITS if step > 0 else word >> -step
 
 

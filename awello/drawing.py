@@ -1,6 +1,6 @@
 """Draw boards: coloured text for a terminal, SVG for a notebook.
 
-The functions take two words and a list of legal moves, so they do not depend on the rules.
+The functions receive the legal moves from the caller, so they need not apply the rules.
 """
 
 import math

@@ -81,9 +81,9 @@ def write_atomically(path: Path, data: bytes | str) -> None:
 
 @contextmanager
 def lock_path(path: Path, wait: bool = True) -> Iterator[None]:
-    """Lock a folder or a file, which is created if necessary.
+    """Lock a folder or a file; a missing file is created.
 
-    Raises `BlockingIOError` if it is already locked and `wait` is false. Does nothing on Windows.
+    Raises `BlockingIOError` if the path is already locked and `wait` is false. Does nothing on Windows.
     """
     if fcntl is None:
         yield
@@ -107,10 +107,10 @@ def writable_cache_folder(preferred: Path, name: str) -> Path:
 
 
 def _find_temporary_cache() -> Path:
-    """Return a temporary folder that only this user can write to: it will hold compiled code.
+    """Return a temporary folder that only this user can write to, because it will hold compiled code.
 
-    All runs share one folder. If another user owns it or can write to it, this process and its children use a new
-    folder, which is removed on exit.
+    All runs share one folder. If this folder is not private or not writable, this process and its children use a new
+    one, which is removed on exit.
     """
     if inherited := os.environ.get(TEMPORARY_CACHE_VARIABLE):
         return Path(inherited)

@@ -66,7 +66,7 @@ def _cache_folder(sources: list[Path]) -> Path:
 
 
 def prune_cache(days: int = 60) -> None:
-    """Remove cache folders of other versions that are older than `days` days."""
+    """Remove the cache folders of other versions that were last modified more than `days` days ago."""
     for folder in user_cache_folder().glob("kernels-*"):
         if folder != CACHE_FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
             shutil.rmtree(folder, ignore_errors=True)
@@ -131,7 +131,7 @@ find_cached()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
-    """Compile a function for this signature.  The code is cached on disk, and runs without the GIL and error checks.
+    """Compile a function for this signature.  The code is cached on disk and runs without GIL and error checks.
 
     With `inline`, its code is copied into every caller.  Use this for functions called at every leaf, because Numba's
     functions return their results through memory.
@@ -188,10 +188,11 @@ class LazyKernel:
         return self.load()(*arguments)
 
     def load(self) -> Any:
-        """Return the compiled kernel or, in a recursive call during compilation, the unfinished dispatcher."""
+        """Return the kernel, compiled if necessary; a call during its compilation returns the unfinished dispatcher."""
         with global_compiler_lock:
             if self._compiled is None:
-                for other in self._find_called():  # first, because compiling one kernel must not wait for another
+                # The called kernels come first, because compiling them takes locks that this compilation may hold.
+                for other in self._find_called():
                     other.load()
                 self._compiled = self._compile(self._set_compiled)
             return self._compiled
@@ -200,7 +201,7 @@ class LazyKernel:
         self._compiled = dispatcher
 
     def _find_called(self) -> Iterator["LazyKernel"]:
-        """Find the lazy kernels that this one may call as `name` or `module.name`."""
+        """Find the other lazy kernels that this kernel may call as `name` or `module.name`."""
         names, scope = self._function.__code__.co_names, self._function.__globals__
         found = [scope[name] for name in names if name in scope]
         found += [getattr(module, name, None) for module in found if inspect.ismodule(module) for name in names]
@@ -213,14 +214,15 @@ def _lazy_kernel_type(value: LazyKernel, context: Any) -> Any:
     return typeof_impl(value.load(), context)
 
 
-FAST_COMPILE_FLAGS = {"no_cfunc_wrapper": True}  # no kernel is called from C: compiles 5 % faster
+FAST_COMPILE_FLAGS = {"no_cfunc_wrapper": True}  # without the wrapper for calls from C, compilation is 5 % faster
 _infer_return_type = TypeInferer.return_types_from_partial
 
 
 def _declared_return_type(inference: Any) -> Any:
     """Return the declared type for recursive calls.
 
-    Numba would infer it from the whole function at each recursive call, which took most of a search's compile time.
+    At each recursive call, Numba would infer it from the whole function, which would take most of the compile time of a
+    search.
     """
     returned = [inference.typevars[variable.name] for variable in inference._get_return_vars()]
     declared = {variable.type for variable in returned if variable.locked}
@@ -231,7 +233,7 @@ TypeInferer.return_types_from_partial = _declared_return_type
 
 
 def _compile(function: Function, signature: str, inline: bool, on_dispatcher: OnDispatcher = id) -> Function:
-    """Compile as `numba.njit` does, with our cache folder; `on_dispatcher` gets the kernel before it is compiled."""
+    """Compile like `numba.njit`, but cache in `CACHE_FOLDER`; `on_dispatcher` receives the uncompiled dispatcher."""
     previous_folder, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
     try:
         settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline, **FAST_COMPILE_FLAGS}

@@ -70,7 +70,7 @@ def plan_order(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]
     importers = {module: {other for other in imports if module in imports[other]} for module in imports}
 
     def chain_length(module: str) -> int:
-        """Return the source size of the longest chain that starts here, as an estimate of its compile time."""
+        """Return the source size of the longest chain of importers from here, as an estimate of its compile time."""
         return lengths[module] + max((chain_length(other) for other in importers[module] if other in stage), default=0)
 
     planned: list[str] = []
@@ -96,7 +96,7 @@ class KernelCompiler:
         self._started: list[str] = []
         self._condition = threading.Condition()
         self._workers: list[Worker] = []
-        with suppress(OSError):  # too many processes
+        with suppress(OSError):  # the limit on processes is reached
             for _ in range(workers or min(MAX_WORKERS, count_processors())):
                 self._workers.append(_start_worker())
         self._running = len(self._workers)
@@ -151,7 +151,7 @@ class KernelCompiler:
             self._condition.notify_all()
 
     def _next_module(self) -> str | None:
-        """Wait for a module whose imports are all compiled and return it; None if no module is left."""
+        """Wait for a module whose imports are all compiled, and return it; return None if no module is left."""
         with self._condition:
             while self._pending:
                 for module in self._pending:

@@ -56,7 +56,7 @@ class Layout:
         cls.dtype = np.dtype((np.record, np.dtype(fields, align=True)))
         if hasattr(types, cls.__name__):
             raise TypeError(f"the name {cls.__name__!r} is already used in signatures: rename the layout")
-        setattr(types, cls.__name__, from_dtype(cls.dtype))  # signatures are resolved in this module
+        setattr(types, cls.__name__, from_dtype(cls.dtype))  # Numba looks up the names in a signature there
 
     @classmethod
     def new(cls) -> Self:
@@ -94,7 +94,7 @@ def _scalar_type(hint: Any) -> Any:
 
 # ---- records at addresses -------------------------------------------------------------------------------------------
 def record_at(layout: type[AnyLayout]) -> Callable[[int], AnyLayout]:
-    """Create an instruction that returns the record at an address, for tables shared by several states."""
+    """Create an instruction that returns the record at an address, for a table that several states share."""
     size, dtype = layout.dtype.itemsize, layout.dtype
     pointer = ir.ArrayType(ir.IntType(8), size).as_pointer()
 

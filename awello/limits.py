@@ -34,7 +34,7 @@ class Limit:
     seconds: float | None = None
     nodes: int | None = None
     level: int | None = None
-    """A playing level, from which the player derives depths and times."""
+    """A level of strength, from which the player derives its depths and times."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 0 <= self.depth <= MAX_PLIES:

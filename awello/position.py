@@ -35,7 +35,7 @@ class Position:
     past: frozenset[tuple[int, int, int]] = field(default=frozenset(), compare=False)
     """The positions since the last capture; repeating one of them ends a game of Awalé.
 
-    They are ignored by equality, `repr` and text, because they are not part of the board.
+    Comparisons, `repr` and the text of a position ignore them, because they are not part of the board.
     """
 
     @classmethod
@@ -46,12 +46,12 @@ class Position:
 
     @property
     def first(self) -> int:
-        """The word of the first player: Black's discs or South's row."""
+        """The word of the first player: Black's discs, or South's row and captured seeds."""
         return self.opp if self.side else self.own
 
     @property
     def second(self) -> int:
-        """The word of the second player: White's discs or North's row."""
+        """The word of the second player: White's discs, or North's row and captured seeds."""
         return self.own if self.side else self.opp
 
     @property
@@ -63,7 +63,8 @@ class Position:
     def lead(self) -> int:
         """The mover's captured seeds minus the opponent's; 0 in Othello.
 
-        The engine's values count only the seeds still to be won: value plus lead is the margin at the end of the game.
+        The engine's values ignore captured seeds: they are expected margins of the seeds still on the board.  A value
+        plus the lead is the expected margin at the end of the game.
         """
         return self.game.adapter.lead(self.own, self.opp)
 
@@ -87,7 +88,7 @@ class Position:
             raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
         self.game.adapter.check(self.own, self.opp)
         if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
-            raise NotationError("`past` contains a word that is not a 64-bit integer: replay the moves to set it")
+            raise NotationError("`past` contains a word that is not a 64-bit integer: replay the moves instead")
 
     @property
     def repeated(self) -> bool:
@@ -167,7 +168,7 @@ class Position:
 
     @property
     def end_reason(self) -> str:
-        """The reason why the game is over, a key of `END_REASON_TEXTS`; empty if there is none to give."""
+        """Why the game ended, as a key of `END_REASON_TEXTS`; empty if it is not over or needs no explanation."""
         return self.game.adapter.end_reason(self.own, self.opp, self.repeated) if self.over else ""
 
     def describe_end(self) -> str:
@@ -219,7 +220,7 @@ def format_position(position: Position) -> str:
 
 
 def parse_position(text: str, game: Game | None = None) -> Position:
-    """Parse a position; without `game`, the format determines the game (abapa for a diagram of Awalé)."""
+    """Parse a position; without `game`, the format determines the game (abapa for an Awalé diagram)."""
     if (expected := game) is None:
         expected = next(usual for usual in reversed(DEFAULT_BY_FAMILY.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)

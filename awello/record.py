@@ -86,7 +86,7 @@ def replay_words(start: Position, moves: Sequence[int]) -> Words:
 
 
 def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
-    """Play moves up to the first illegal one; return the number of legal moves and the position after them."""
+    """Play moves up to the first illegal one; return the number of moves played and the position after them."""
     rows, past = replay_words(start, moves).tolist(), set(start.past)
     legal = len(rows) - 1
     if start.game.adapter.has_repetition:

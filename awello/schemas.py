@@ -36,7 +36,7 @@ REASON_TEXTS = {
 
 
 def round_value(value: float) -> float:
-    """A value rounded for output."""
+    """Round a value for output."""
     return round(float(value), 2) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
@@ -63,7 +63,7 @@ class RulesJson(BaseModel):
 
     @classmethod
     def of(cls, game: Game) -> "RulesJson":
-        """The rules of a game."""
+        """Describe the rules of a game."""
         fields = {
             "start": format_position(Position.start(game)),
             "heuristics": list_heuristics(game),
@@ -78,8 +78,8 @@ class PositionJson(BaseModel):
     position: str = Field(description="An OBF board or an Awalé diagram")
     side: Side = Field(description="The side to move; 0 moves first")
     board: dict[str, Any] = Field(description="`size` and `cells`, or `pits` and `taken`")
-    moves: dict[str, dict[str, Any]] = Field(description="`flips`, or `sown` and `captured`, by legal move")
-    refused: dict[str, str] = Field(description="Why the mover's other pits are illegal: `empty` or `feed`")
+    moves: dict[str, dict[str, Any]] = Field(description="For each legal move: `flips`, or `sown` and `captured`")
+    refused: dict[str, str] = Field(description="For each other pit of the mover, why it is illegal: `empty` or `feed`")
     counts: tuple[int, int] = Field(description="Discs on the board, or seeds captured")
     over: bool
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
@@ -120,7 +120,7 @@ class PositionsJson(BaseModel):
 
 
 def _describe_othello_board(position: Position) -> dict[str, Any]:
-    """The board, and the discs flipped by each legal move."""
+    """Describe the board, and the discs flipped by each legal move."""
     size, moves = position.game.size, {}
     for move in position.legal_moves():
         word = position.after(move).opp & position.opp if move != PASS else 0
@@ -130,7 +130,7 @@ def _describe_othello_board(position: Position) -> dict[str, Any]:
 
 
 def _describe_awale_board(position: Position) -> dict[str, Any]:
-    """The pits, the sowing and captures of each legal move, and why the mover's other pits are illegal."""
+    """Describe the pits, the effects of each legal move, and why the mover's other pits are illegal."""
     words, row = (position.first, position.second), awale.pits_of(position.own)
     board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
     legal = position.legal_moves()
@@ -141,7 +141,7 @@ def _describe_awale_board(position: Position) -> dict[str, Any]:
 
 
 def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
-    """The pit of each sown seed, and the captured pits, the last one first."""
+    """Return the pit of each sown seed, and the captured pits with their seeds, the last pit first."""
     names = awale.PIT_NAMES[position.side] + awale.PIT_NAMES[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
     rows = U(position.own & int(awale.ROW_MASK)), U(position.opp & int(awale.ROW_MASK))
@@ -167,7 +167,7 @@ class AnalysisJson(BaseModel):
 
     position: str
     value: float
-    exact: bool = Field(description="Whether the value is the final result under best play")
+    exact: bool = Field(description="Whether the value is proven to be the result of best play")
     best: str | None = Field(description="The best move; null if the game is over")
     depth: int
     confidence: int = Field(description="Confidence of a selective search, in percent; 100 if no move was pruned")
@@ -221,7 +221,7 @@ class ChoiceJson(BaseModel):
 
 
 def to_margin(position: Position, value: float) -> float:
-    """The final margin: the value of the remaining game plus the difference of the captured seeds."""
+    """Convert a value of the engine to the final margin, by adding the difference of the captured seeds."""
     return round_value(position.lead + value)
 
 
@@ -243,7 +243,7 @@ class GameJson(BaseModel):
     start: str | None = Field(description="Null for the standard start")
     moves: list[str]
     seconds: list[float | None] = Field(description="The time of each move; empty if unknown")
-    values: list[float | None] = Field(description="The mover's estimate after each move; empty if unknown")
+    values: list[float | None] = Field(description="The value of each move for the mover; empty if unknown")
     players: tuple[str | None, str | None]
     tags: dict[str, str] = Field(description="Other tags")
     result: LossJson | None = Field(description="Null if the game ended on the board or is unfinished")
@@ -315,7 +315,7 @@ class GameListJson(BaseModel):
 
 
 class MoveStatisticsJson(BaseModel):
-    """The games with a move in a position, with results from the mover's view."""
+    """Statistics of a move in a position; results are from the mover's view."""
 
     move: str = Field(examples=["d6"])
     games: int
@@ -323,7 +323,7 @@ class MoveStatisticsJson(BaseModel):
     draws: int
     losses: int
     score: float | None = Field(description="The mean margin of the games that ended on the board")
-    value: int | None = Field(description="The minimax value over the games through this position")
+    value: int | None = Field(description="The mover's margin by minimax over these games; null if unknown")
     opening: Opening | None = Field(description="The opening reached by the move")
 
 
@@ -331,7 +331,7 @@ class ExplorationJson(BaseModel):
     """Statistics of a position in the archive."""
 
     games: int = Field(description="Games through the position or a symmetric one")
-    value: int | None = Field(description="The highest value of a move; null if there are too many games")
+    value: int | None = Field(description="The highest value of a move; null for Awalé and if there are too many games")
     opening: Opening | None
     moves: list[MoveStatisticsJson] = Field(description="Most frequent first; symmetric moves are counted as one")
 
@@ -393,7 +393,7 @@ class MoveReviewJson(BaseModel):
 
 
 def summarise_side(reviews: Sequence[MoveReview], side: int) -> ReviewSummary:
-    """The summary of a side, with rounded values."""
+    """Summarise the moves of a side, with rounded values."""
     summary = summarise(reviews, side)
     return replace(summary, mean_loss=round_value(summary.mean_loss), accuracy=round_value(summary.accuracy))
 
@@ -424,7 +424,7 @@ class RoundsJson(BaseModel):
 
 
 class StandingJson(BaseModel):
-    """The results of a bot, created by `BotStanding.to_json`."""
+    """The results of a bot in a contest, created by `BotStanding.to_json`."""
 
     bot: str
     points: int

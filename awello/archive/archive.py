@@ -60,11 +60,12 @@ class GameFilter:
     player: str = ""
     """Part of the name of either player."""
     event: str = ""
+    """Part of the name of the event."""
     years: tuple[int, int] | None = None
     opening: str = ""
-    """Part of the English or French name."""
+    """Part of the English or French name of the opening."""
     result: str = ""
-    """One of `WINNER_BY_RESULT`."""
+    """A key of `WINNER_BY_RESULT`; empty for all."""
     through: Position | None = None
     """Only games through this position or a symmetric one."""
 
@@ -88,7 +89,7 @@ class GameFilter:
             yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
 
     def select_rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
-        """Select the `id` and other columns of the matching games, in order."""
+        """Select the `id` and other columns of the matching games, ordered by `id`."""
         query = select(games.c.id, *columns).where(*self.build_conditions()).order_by(games.c.id)
         if self.through is None:
             return list(connection.execute(query))
@@ -111,20 +112,23 @@ class Archive:
             return store_records(connection, [record])[0]
 
     def find_numbers(self, game_filter: GameFilter) -> list[int]:
-        """Find the numbers of the matching games, in order."""
+        """Find the numbers of the matching games, in ascending order."""
         with self.engine.connect() as connection:
             return [row.id for row in game_filter.select_rows(connection)]
 
     def find_latest(
         self, game_filter: GameFilter, count: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Count the matching games, and load the rows of the last `count`, or the last below `before_number`."""
+        """Count the matching games, and load the rows of the latest `count` games, the latest first.
+
+        With `before_number`, only rows of games with lower numbers are loaded; the number of matches does not change.
+        """
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, count, before_number)
         return counted, list(self.load_rows(numbers))
 
     def load_record(self, number: int) -> Record:
-        """Load the game with a number."""
+        """Load the game with the given number, or raise `ConfigError`."""
         for record in self.load_records([number]):
             return record
         raise ConfigError(f"the archive has no game {number}: 'awello games list' lists its games")
@@ -134,7 +138,7 @@ class Archive:
         return map(row_to_record, self.load_rows(numbers))
 
     def load_rows(self, numbers: Sequence[int]) -> Iterator[Any]:
-        """Load the rows of the games with these numbers, in the given order, with names of players and events."""
+        """Load the rows of the games with these numbers, in the given order, with the names of players and events."""
         with self.engine.connect() as connection:
             for at in range(0, len(numbers), MAX_QUERY_VALUES):
                 part = numbers[at : at + MAX_QUERY_VALUES]
@@ -162,7 +166,7 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Count the matching games, and find the numbers of the last ones; reads only the necessary rows."""
+    """Count the matching games, and find the numbers of the latest `count`; read only the necessary rows."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()

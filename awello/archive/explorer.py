@@ -13,13 +13,13 @@ from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
-MAX_VALUED_GAMES = 250  # through a position; with more, no tree is built and its values are unknown
+MAX_VALUED_GAMES = 250  # games through a position; if there are more, values are not computed
 PREFERRED_FIRST_MOVE = "f5"  # the conventional one of Black's four symmetric first moves
 
 
 @dataclass(frozen=True)
 class MoveStatistics:
-    """The games with a move, or with a symmetric one; results are from the mover's view."""
+    """Statistics of the games with a move or one symmetric to it; results are from the mover's view."""
 
     move: int
     games: int
@@ -29,7 +29,7 @@ class MoveStatistics:
     score: float | None
     """The mover's mean margin in games that ended on the board."""
     value: int | None
-    """The mover's margin by minimax over these games; None if unknown."""
+    """The mover's margin by minimax over the games through the position; None if unknown."""
     opening: Opening | None
     """The opening reached by the move."""
 
@@ -41,7 +41,7 @@ class Exploration:
     position: Position
     games: int
     value: int | None
-    """The best value of a move; None if no value is known."""
+    """The value of the best move, for the mover; None if no value is known."""
     moves: Sequence[MoveStatistics]
 
 
@@ -64,7 +64,7 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
 
 
 def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
-    """Build the tree of the games through a position; empty if there are too many, or for Awalé."""
+    """Build the tree of the games through a position; it stays empty for Awalé or if there are too many games."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
     return GameTree(archive.load_bare_records(np.unique(entries["game"]).tolist()))
@@ -79,6 +79,6 @@ def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], 
 
 
 def _group_symmetric_moves(position: Position) -> dict[int, int]:
-    """Choose one legal move of each set of symmetric moves; return them by canonical move."""
+    """Choose one legal move from each set of symmetric moves; return the chosen moves by canonical move."""
     moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

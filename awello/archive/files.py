@@ -1,4 +1,4 @@
-"""Files imported into and exported from the archive; imported files can be restored."""
+"""Import files into the archive, export games to files, and restore imported files."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -16,11 +16,11 @@ from awello.formats.registry import FORMATS, Format, decompress, detect_format, 
 from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
-GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; other formats: a line break
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Find the given files, and all files of games in the given folders."""
+    """Return the given files and, for each given folder, all files of games in it."""
     files = []
     for path in paths:
         if path.is_dir():
@@ -45,7 +45,7 @@ def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
 
 
 def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
-    """Read a file to import, from its content."""
+    """Read a file to import from its name and content; `names` are WTHOR's players and events."""
     digest = blake2b(content, digest_size=16).digest()
     if name.lower().endswith(NAMES_SUFFIXES):
         return ImportSource(name, "names", digest, content, ())
@@ -62,13 +62,13 @@ def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> 
 
 @cache
 def _read_names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
-    """Read WTHOR's names of players and events in a folder."""
+    """Read WTHOR's names of players and events from the files in a folder."""
     files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES_SUFFIXES)]
     return tuple(parse_names(file.read_bytes()) for file in files)
 
 
 def list_imported_files(archive: Archive) -> list[Any]:
-    """List the imported files in order, with `name`, `format` and number of `games`."""
+    """List the imported files in the order of import, with `name`, `format` and number of `games`."""
     joined = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
     query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(joined)
@@ -78,7 +78,10 @@ def list_imported_files(archive: Archive) -> list[Any]:
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """Restore an imported file; return its number of games and its contents.  WTHOR files equal the originals."""
+    """Restore an imported file; return the number of its games, and its content by extension.
+
+    A restored WTHOR file is identical to the original; in other formats, the games are written again.
+    """
     with archive.engine.connect() as connection:
         query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
         source = connection.execute(query).first()
@@ -103,7 +106,7 @@ def choose_format(out: Path, name: str | None = None) -> Format:
 
 
 def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
-    """Format games: file contents by extension.  An error names the first game that the format cannot store."""
+    """Return the contents of the files to write, by extension; errors name the first game that cannot be stored."""
     try:
         return format.write(archive.load_records(numbers))
     except NotationError as error:

@@ -24,12 +24,12 @@ from awello.storage.database import next_id, select_among
 
 RowValues = dict[str, Any]
 
-WINNER_DRAW = 2  # as `winner`, whose other values are the sides 0 and 1
+WINNER_DRAW = 2  # a draw in the column `winner`, whose other values are the sides 0 and 1
 
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
 def record_to_row(record: Record) -> RowValues:
-    """Convert a record to a row without columns derived from its moves, and with names instead of their numbers."""
+    """Convert a record to a row without the columns derived from its moves, and with names instead of their ids."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
@@ -64,7 +64,7 @@ def parse_start(row: Any) -> Position:
 
 
 def parse_date(text: str) -> str | None:
-    """Parse the date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; None if there is none."""
+    """Parse the date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; return None without a date."""
     if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
         return datetime.fromtimestamp(int(text), UTC).date().isoformat()
     match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
@@ -73,7 +73,10 @@ def parse_date(text: str) -> str | None:
 
 # ---- many records ---------------------------------------------------------------------------------------------------
 def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
-    """Store the records that are not in the archive, in a write transaction; return the numbers of all records."""
+    """Store the records that are not yet in the archive; return the numbers of all records.
+
+    Requires a write transaction.
+    """
     rows = [record_to_row(record) for record in records]
     query = select(games.c.digest, games.c.id)
     stored = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
@@ -104,7 +107,7 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 
 
 def _find_openings(entries: Entries) -> dict[int, str]:
-    """Find the opening of each game by number: that of its last named position."""
+    """Return the opening of each game by its number: the name of the last named position in the game."""
     keys, names = _load_named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
@@ -122,7 +125,7 @@ def _load_named_keys() -> tuple[Words, list[str]]:
 
 
 def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[RowValues]) -> None:
-    """Replace names by their numbers, and add new names to the table."""
+    """Replace the names in rows by their ids, and add new names to the table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
     stored = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
     numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in stored}

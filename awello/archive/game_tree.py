@@ -1,4 +1,4 @@
-"""The tree of played games, which gives values to positions and moves by minimax over these games.
+"""The tree of played games, which computes values of positions and moves by minimax over these games.
 
 The method comes from Otage (report 4, III.6), which chose its openings from the games it had played.  The tree consists
 of games that ended on the board; their margins are the values of the leaves.  Symmetric positions are one node, and so
@@ -24,11 +24,11 @@ class Advice:
     """Advice from played games for the side to move."""
 
     move: int | None
-    """The move to play; None if no known move wins and there are unknown moves."""
+    """The move to play; None if no known move wins and other moves are unknown."""
     value: int
     """The value of the best known move."""
     excluded_moves: tuple[int, ...] = ()
-    """The known moves, which a search for a better move should exclude."""
+    """The known moves, if none of them wins: a search for a better move should exclude them."""
 
 
 class GameTree:
@@ -38,13 +38,13 @@ class GameTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # rule sets and words of the nodes, then those of each game that has not been merged yet
+        ]  # rule sets and words of the merged nodes, then of each game that is not merged yet
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """Build the tree of the games that match a filter, of all sizes unless the filter names some."""
+        """Build the tree of the games that match a filter; if it names no game or position, of all Othello games."""
         if not game_filter.games and game_filter.through is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))
@@ -65,19 +65,22 @@ class GameTree:
         return len(self._values)
 
     def value(self, position: Position) -> int | None:
-        """The mover's margin if both sides play the best known moves; None if the position is unknown."""
+        """Return the mover's margin if both sides play the best known moves; None if the position is unknown."""
         self._update()
         key = U(node_key(int(position.game), U(position.own), U(position.opp)))
         at = np.searchsorted(self._keys, key)
         return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
 
     def move_values(self, position: Position) -> dict[int, int]:
-        """The legal moves to known positions, with their values for the mover."""
+        """Return the legal moves that lead to known positions, with their values for the mover."""
         values = {move: self.value(position.after(move)) for move in position.legal_moves()}
         return {move: -value for move, value in values.items() if value is not None}
 
     def advise(self, position: Position) -> Advice | None:
-        """The best known move if it wins or all moves are known, else the moves to exclude; None if it is unknown."""
+        """Return the best known move if it wins or all moves are known, else the moves to exclude.
+
+        None if the position is unknown.
+        """
         value = self.value(position)
         if value is None:
             return None

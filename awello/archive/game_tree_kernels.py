@@ -21,7 +21,7 @@ Values = npt.NDArray[np.int8]
 
 @kernel("uint64(int64, uint64, uint64)")
 def node_key(game: int, own: U, opp: U) -> U:
-    """The key of a position; the same discs on boards of different sizes are different nodes."""
+    """Return the key of a position; it also depends on the board size."""
     position, _ = position_key(game, own, opp, -1)
     return U(popcount(~(own | opp))) << U(58) | (position ^ U(game) << U(6)) >> U(6)
 
@@ -35,7 +35,7 @@ def write_keys(games: Values, words: Words, keys: Words) -> None:
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], int64[::1], uint64, int8[::1])")
 def best_child_value(game: int, own: U, opp: U, keys: Words, offsets: Offsets, shift: U, values: Values) -> int:
-    """The value of the best known move, `NO_VALUE` if there is none."""
+    """Return the value of the best known move for the mover, or `NO_VALUE` if no move is known."""
     best, moves = NO_VALUE, legal_moves(game, own, opp)
     while moves != U(0):
         next_own, next_opp = play(game, own, opp, bit_scan(moves))

@@ -26,15 +26,16 @@ class ImportSource:
     name: str
     format: str
     digest: bytes
-    """Of the content."""
+    """Hash of the file's content."""
     header: bytes
+    """The part of a WTHOR file that contains no games, to restore the file; empty in other formats."""
     records: Iterable[Record | NotationError]
     size_bytes: int = 0
     estimated_games: int = 1
     """An estimate of the number of games, to report progress."""
 
 
-PendingGame = tuple[ImportSource, int, Record]  # a source, the number of a game in it, and the game
+PendingGame = tuple[ImportSource, int, Record]  # a source, the number of the game in the source, and the game
 
 
 @dataclass
@@ -137,7 +138,10 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
 
 
 def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
-    """Find games with the same moves as an older one, and entries (source, number) that list a game again."""
+    """Return the ids of games with the same moves as an older game, and entries that repeat a game.
+
+    An entry is a source and a number; it repeats a game if an earlier entry lists the same game.
+    """
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)

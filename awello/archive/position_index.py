@@ -21,16 +21,17 @@ from awello.storage.database import select_among
 
 ENTRY_DTYPE = np.dtype([("key", "<u8"), ("game", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE_ENTRIES = 2048  # exceeded only by a page whose entries were added together
+PAGE_ENTRIES = 2048  # maximum, unless a single call of `add_entries` adds more to a bucket
 OFF_BOARD_WIN_SCORE = 100  # the score of a win off the board, such as by resignation, which has no margin
 
 Entries = npt.NDArray[np.void]
 
 
 def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
-    """Build the index entries of records of one rule set, with scores for the mover; also return margins.
+    """Return the index entries of records of one rule set, and the margin of each game.
 
-    The margins are those of the first players, or None for games that did not end on the board.
+    The score of an entry is from the mover's view.  Margins are from the first player's view; None if the game did not
+    end on the board.
     """
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
@@ -79,7 +80,7 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
 
 
 def _load_last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the number of each bucket that has pages, with the number and the content of its last page."""
+    """Yield the number of each given bucket that has pages, with the number and content of its last page."""
     others = index_pages.alias()
     last = select(func.max(others.c.page)).where(
         others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
@@ -102,5 +103,5 @@ def find_entries(connection: Connection, position: Position) -> Entries:
 
 
 def canonical_move(position: Position, move: int) -> int:
-    """The move under which the index stores a move; the same for all symmetric moves."""
+    """Return the move that represents a move and all moves symmetric to it in the index."""
     return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

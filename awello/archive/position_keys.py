@@ -2,7 +2,7 @@
 
 The key is a hash of the two words of the smallest symmetric board; moves are mapped by the same symmetry.  The first
 word is the mover's, so the key does not depend on the colour.  In an archive of a hundred million positions, the
-probability that two different ones share a key is about 1 in 4,000.
+probability that any two different positions share a key is about 1 in 4,000.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def hash_words(own: U, opp: U) -> U:
 
 @kernel("Tuple((uint64, int64))(int64, uint64, uint64, int64)")
 def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
-    """The key of a position, and a move mapped by the same symmetry."""
+    """Return the key of a position, and a move mapped by the same symmetry."""
     best_own, best_opp, best_move = own, opp, move
     on_board = 0 <= move < 64
     for symmetry in range(1, count_symmetries(game)):
@@ -57,10 +57,10 @@ def compute_position_keys(
     canonical_moves: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int64],
 ) -> None:
-    """Write the keys and canonical moves of games, one after the other, and the final scores for the side to move.
+    """Write the keys and canonical moves of games, one game after the other, and the final score of each game.
 
-    A game has one more key than moves, with `END_OF_GAME` as the last move.  The score is `UNKNOWN_SCORE` if the board
-    does not end the game.
+    A game has one more key than moves, with `END_OF_GAME` as the last move.  The score is from the view of the side to
+    move at the end; `UNKNOWN_SCORE` if the game did not end on the board.
     """
     at = 0
     for record in range(owns.size):

@@ -13,8 +13,8 @@ sources = Table(
     metadata,
     id_column(),
     *required_columns(Text, "name", "format"),
-    *required_columns(LargeBinary, "digest", unique=True),  # of the content
-    *required_columns(LargeBinary, "header"),  # the content of the file besides its games
+    *required_columns(LargeBinary, "digest", unique=True),  # hash of the content
+    *required_columns(LargeBinary, "header"),  # the part of a WTHOR file that contains no games
 )
 games = Table(
     "games",
@@ -29,7 +29,7 @@ games = Table(
     *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game ended on the board
     *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
     *required_columns(Text, "reason"),
-    *optional_columns(Text, "opening"),  # its English name
+    *optional_columns(Text, "opening"),  # English name
     *required_columns(Text, "details"),  # other tags, times and values, as JSON
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),
@@ -52,7 +52,7 @@ index_pages = Table(
 
 
 def rename_tables(connection: Connection) -> None:
-    """Rename the tables and columns of version 0.1.0."""
+    """Rename the tables and columns of version 0.1.0 to their current names."""
     for statement in (
         "ALTER TABLE appearances RENAME TO source_games",
         "ALTER TABLE pages RENAME TO index_pages",

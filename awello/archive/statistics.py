@@ -14,7 +14,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class ArchiveStatistics:
-    """Counts of games, the most frequent first."""
+    """Numbers of games; lists are sorted by frequency, the most frequent first, except for `years`."""
 
     games: int
     first_wins: int
@@ -22,7 +22,7 @@ class ArchiveStatistics:
     draws: int
     unfinished: int
     score: float | None
-    """The first player's mean margin."""
+    """The first player's mean margin in games that ended on the board."""
     by_game: list[tuple[Game, int]]
     players: list[tuple[str, int]]
     events: list[tuple[str, int]]

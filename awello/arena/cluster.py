@@ -43,16 +43,16 @@ class ClusterRun:
 
     id: str
     fingerprint: str
-    """Fingerprint of the client."""
+    """`compute_fingerprint()` on the client."""
     players: tuple[str, bytes] | None
     """Path and content of the user's players file."""
     preparation: bytes
-    """The `prepare` function, if any, and its arguments, pickled so that the scheduler does not import them."""
+    """The `prepare` function, if any, and its arguments, pickled so that the scheduler need not import modules."""
 
 
 @cache
 def compute_fingerprint() -> str:
-    """Return the version, and a hash of the code and data files, which determine the games."""
+    """Return the version and a hash of the code and data files, on which the results of games depend."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
         digest.update(file.read_bytes())
@@ -105,7 +105,7 @@ def connect_client(address: str) -> "Client":
         client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except OSError:
         workers = WORKER_COMMAND.format("tcp://HOST:8786")
-        advice = f"start one with 'dask scheduler', and on each machine workers with '{workers}'"
+        advice = f"start one with 'dask scheduler', and workers on each machine with '{workers}'"
         raise ConfigError(f"no scheduler answers at {address}: {advice}") from None
     try:
         _wait_for_workers(client, address, CONNECT_TIMEOUT)
@@ -124,7 +124,7 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Reject a cluster whose results might differ from local results."""
+    """Raise `ConfigError` if the scheduler or a worker has other code, as its games might then differ."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
     except Exception as error:  # Awello is not installed there
@@ -136,7 +136,7 @@ def _check_fingerprints(client: "Client") -> None:
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
-    """Reject a machine whose version, code or weights differ."""
+    """Raise `ConfigError` if the version, code or data files of a machine differ from the expected ones."""
     if actual != expected:
         advice = "install the same version, with the same extras, on all machines, and restart the workers"
         raise ConfigError(
@@ -211,12 +211,12 @@ def _switch_run(run: ClusterRun) -> None:
         _load_players(run)
         _prepare_run(run)
     except (SpecError, ImportError) as error:  # the client has validated the run, so something is missing here
-        advice = "only players of 'awello --import FILE' are sent to workers; install everything else there"
+        advice = "only the file of 'awello --import FILE' is sent to workers; install other modules on the worker"
         raise ConfigError(f"the worker {worker.address} cannot prepare this run: {error} ({advice})") from None
 
 
 def _load_players(run: ClusterRun) -> None:
-    """Register the players of a run's file, replacing those of the previous run."""
+    """Make the players of a run's file available, in place of those of the previous run."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if run.players:
@@ -225,7 +225,7 @@ def _load_players(run: ClusterRun) -> None:
 
 
 def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
-    """Find a players file on this machine, or write a copy to a temporary folder; return its path and that folder."""
+    """Return the path of a players file with this content, and the temporary folder if the file had to be written."""
     file, folder = Path(name), None
     if not file.is_file() or file.read_bytes() != content:
         folder = TemporaryDirectory(prefix="awello-")

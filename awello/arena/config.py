@@ -67,11 +67,11 @@ class RunConfig(BaseModel, extra="forbid"):
         return find_game(self.game, self.size, self.variant)
 
     def parse_time_control(self) -> Clock:
-        """Return the initial clock of each player."""
+        """Return the clock of each player at the start of a game."""
         return Clock() if self.clock is None else parse_clock(str(self.clock))
 
     def parse_specs(self) -> tuple[PlayerSpec, PlayerSpec]:
-        """Return the specs of both players; they are validated by making the players."""
+        """Return the specs of both players, or raise `SpecError` if a player cannot be made from its spec."""
         first, second = (player.to_spec() for player in self.players)
         for spec in (first, second):
             make_player(spec)
@@ -83,7 +83,7 @@ def load_config(path: Path) -> RunConfig:
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
-        raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}; give a YAML file") from None
     except (UnicodeDecodeError, RecursionError):
         raise ConfigError(f"{str(path)!r} is not a configuration: give a YAML file such as examples/run.yaml") from None
     except (yaml.YAMLError, ValueError) as error:

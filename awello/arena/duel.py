@@ -26,7 +26,7 @@ class Duel(Match):
     games: int = 1000
     """Maximum number of games, which must be even."""
     openings: tuple[tuple[int, ...], ...] = ()
-    """Each opening is played by one pair, in a seeded order; default: random balanced openings."""
+    """Openings for one pair of games each, in an order that depends on the seed; default: random balanced openings."""
     opening_plies: int = 8
     hypotheses: Hypotheses = field(default_factory=Hypotheses)
     fixed: bool = False
@@ -60,7 +60,10 @@ class Duel(Match):
         return balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number // 2}")
 
     def configuration(self) -> dict[str, Any]:
-        """Return the settings that determine the games; their number and the hypotheses may change between runs."""
+        """Return the settings that must not change when a duel is resumed.
+
+        The number of games and the hypotheses may change.
+        """
         configuration = super().configuration()
         return {**configuration, "openings": configuration["openings"] or self.opening_plies}
 
@@ -85,18 +88,21 @@ class DuelResult:
 
     @property
     def counts(self) -> list[int]:
-        """Number of pairs in which the first player scored 0, 0.5, 1, 1.5 and 2 points."""
+        """Numbers of pairs in which the first player scored 0, 0.5, 1, 1.5 and 2 points."""
         sums = [one + other for one, other in zip(self.points[::2], self.points[1::2], strict=True)]
         return [sums.count(half / 2) for half in range(5)]
 
     @property
     def outcomes(self) -> tuple[int, int, int]:
-        """The first player's wins, draws and losses."""
+        """Numbers of games that the first player won, drew and lost."""
         return self.points.count(1), self.points.count(0.5), self.points.count(0)
 
     @property
     def mean_margin(self) -> float:
-        """The first player's mean final margin in discs or seeds; a forfeit counts as the largest margin."""
+        """The first player's mean final margin, in discs or seeds.
+
+        A game that did not end on the board counts as the largest margin.
+        """
         leads = [self._lead(number) for number in range(2 * self.pairs)]
         return sum(leads) / max(1, len(leads))
 
@@ -122,7 +128,10 @@ class DuelResult:
         return self.pairs == self.duel.pairs or (not self.duel.fixed and self.verdict != "undecided")
 
     def drop_after_verdict(self) -> None:
-        """Drop the games after the deciding pair; a folder may contain more games, played for other hypotheses."""
+        """Drop the games after the pair that decides the duel.
+
+        A folder contains such games if it comes from a run with other hypotheses.
+        """
         for pair in range(1, self.pairs):
             if DuelResult(self.duel, self.results[: 2 * pair]).over:
                 del self.results[2 * pair :]
@@ -164,7 +173,7 @@ def play_duel(
 ) -> DuelResult:
     """Play a duel; call `on_progress` at the start and after each game.
 
-    Ctrl-C ends it early; with a folder `out` it can be resumed.
+    Ctrl-C ends the duel early; with a folder `out` it can be resumed.
     """
     check_players((duel.first, duel.second), duel.kind)
     with Runner(duel, jobs, out) as runner:

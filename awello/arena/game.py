@@ -37,7 +37,7 @@ def play_game(
 
 
 def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str, int], dict[str, int]]:
-    """Let both players learn from a finished game, and return the counts that each of them reports."""
+    """Let both players learn from a finished game; return the counts that each player reports."""
     names = {side: str(player) for side, player in zip(record.start.game.sides, players, strict=True)}
     finished = replace(record, tags={**names, **record.tags})
     first, second = (dict(player.learn(finished, side)) for side, player in enumerate(players))
@@ -91,7 +91,7 @@ def _play_loop(
 
 
 def _find_last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
-    """Find the ply of the mover's last move after the opening; the current ply if there is none."""
+    """Return the ply of the mover's last move after the opening, or the current ply if there is none."""
     now = len(moves)
     turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]
     return turns[-1] if turns else now

@@ -1,7 +1,7 @@
 """The journal of a run: a folder with its configuration and one line of JSON per finished job.
 
-A run with the same configuration resumes at the end of the journal; other runs are refused.  A line is written when its
-job ends, so SIGKILL loses only the jobs in progress.  Only one process at a time may write to a journal.
+A run with the same configuration resumes at the end of the journal; other runs are refused.  Each line is written when
+a job ends, so SIGKILL loses only the jobs in progress.  Only one process at a time may write to a journal.
 """
 
 import json
@@ -18,7 +18,7 @@ JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
-    """The folder of a run; `results` holds the results that it contained when it was opened.
+    """The folder of a run; `results` holds the results that were in the folder when it was opened.
 
     `former_names` maps names of settings in older journals to their current names.
     """
@@ -49,7 +49,7 @@ class Journal:
             except FileExistsError:
                 raise ConfigError(f"{self.folder} is a file: give a folder with --out") from None
             except OSError as error:
-                raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
+                raise ConfigError(f"cannot write to {self.folder}: {error.strerror}; choose another --out") from None
             self._lock = lock.pop_all()
         return self
 
@@ -65,15 +65,14 @@ class Journal:
         names = sorted({*stored, *self.configuration})
         if differing := [name for name in names if stored.get(name) != self.configuration.get(name)]:
             changed = ", ".join(differing)
-            raise ConfigError(
-                f"{self.folder} contains another {self.kind} ({changed}): choose another --out, or remove it"
-            )
+            advice = "choose another --out, or remove the folder"
+            raise ConfigError(f"{self.folder} contains another {self.kind} (different {changed}): {advice}")
 
     def _rename_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         return {self._former_names.get(name, name): value for name, value in settings.items()}
 
     def _read(self) -> list[Any]:
-        """Read the results so far, removing an incomplete last line."""
+        """Read the results so far; remove an incomplete last line."""
         if not self.lines.exists():
             return []
         lines = self.lines.read_bytes().splitlines(

@@ -39,7 +39,7 @@ class Match(GamePlan):
         return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:
-        """Return the settings that determine the games; the number of games may change between runs."""
+        """Return the settings that must not change when a match is resumed; the number of games may."""
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
         return {**names, "openings": hash_openings(self.openings), "clock": str(self.clock)}
 
@@ -62,7 +62,7 @@ def make_pair_job(
     clock: Clock | None = None,
     **options: Any,
 ) -> GameJob:
-    """Make game `number` between two players; the second player moves first in odd games."""
+    """Make the job of game `number` between two players; the second player moves first in odd games."""
     seeds = [random.Random(f"{seed}/{number}/{place}").getrandbits(63) for place in (0, 1)]
     order = slice(None, None, -1 if first_side(number) else 1)
     first, second = zip(players[order], seeds[order], strict=True)
@@ -76,7 +76,10 @@ def hash_openings(openings: Sequence[Sequence[int]]) -> str:
 
 @dataclass
 class MatchResult:
-    """The result of a match, from the first player's view; in pairs, entry 0 belongs to the first player."""
+    """The result of a match, from the first player's view.
+
+    Entry 0 of `moves`, `max_seconds`, `held` and `forfeits` belongs to the first player.
+    """
 
     match: Match
     results: list[GameResult]
@@ -92,7 +95,7 @@ class MatchResult:
         self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
         forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
         self.forfeits = forfeits.count(0), forfeits.count(1)
-        """Games that each player lost by resignation, on time or by a failure."""
+        """Number of games that each player lost by resignation, on time or by a failure."""
 
     @property
     def games(self) -> int:
@@ -106,7 +109,7 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """By spec, for players that learn: the number of games they learnt from, and the sums of their counts."""
+        """The number of games that each player learnt from, and the sums of the counts it reported, by spec."""
         learnt: dict[str, dict[str, int]] = {}
         for result in self.results:
             for spec, counts in zip(result.players, result.learnt, strict=True):
@@ -117,7 +120,7 @@ class MatchResult:
         return learnt
 
     def shares(self) -> tuple[float, float, float]:
-        """Return the mean final share of the board (or of the seeds) of each player, and the remaining share."""
+        """Return the mean share of the board or seeds that each player held at the end, and that neither held."""
         first, second = self.held
         total = self.games * self.match.game.points
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
@@ -146,13 +149,13 @@ class MatchResult:
 
 
 def points_of_first(results: Sequence[GameResult]) -> list[float]:
-    """Return the first player's points in each game: 0, 0.5 or 1; colours alternate."""
+    """Return the first player's points (0, 0.5 or 1) in each game of a series with alternating colours."""
     games = enumerate(results)
     return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
 
 
 def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]:
-    """Return the times of each player's moves in seconds; colours alternate."""
+    """Return the times of each player's moves, in seconds, in a series of games with alternating colours."""
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
@@ -161,7 +164,7 @@ def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]
 
 
 def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
-    """Return the mean time per move of each player, in milliseconds; colours alternate."""
+    """Return each player's mean time per move, in milliseconds, in a series of games with alternating colours."""
     first, second = (1000 * sum(each) / max(1, len(each)) for each in move_times(results))
     return first, second
 
@@ -169,9 +172,9 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
 def play_match(
     match: Match, jobs: Jobs = 1, out: Path | None = None, on_progress: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
-    """Play a match; call `on_progress` with the number of games played at the start and after each game.
+    """Play a match; call `on_progress` at the start and after each game, with the number of games played so far.
 
-    Ctrl-C ends it early; with a folder `out` it can be resumed.
+    Ctrl-C ends the match early; with a folder `out` it can be resumed.
     """
     if match.games < 1:
         raise ConfigError(f"a match needs at least one game, not {match.games}")

@@ -1,4 +1,4 @@
-"""Openings make games differ: random moves, balanced random moves, or openings from a file."""
+"""Openings, so that games differ: random moves, balanced random moves, or moves from a file."""
 
 import random
 from functools import cache, lru_cache
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
 BALANCE_SEARCH_LIMIT = Limit(depth=6)  # for the search that checks the balance
-MAX_BALANCED_LEAD = 3.0  # in discs or seeds
-MAX_TRIES = 500
+MAX_BALANCED_LEAD = 3.0  # of either side in a balanced position, in discs or seeds
+MAX_TRIES = 500  # random openings to search for a balanced one
 
 
 def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Draw random moves after a prefix that do not end the game; `plies` does not include the prefix."""
+    """Extend a prefix by `plies` random moves that do not end the game; return all moves."""
     rng, start = random.Random(seed), Record(Position.start(game), prefix).final
     for _ in range(100):
         position, moves = start, list[int]()
@@ -35,7 +35,7 @@ def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = 
 
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """Draw random moves that lead to a balanced position, according to a short search."""
+    """Draw random moves until a short search finds that they lead to a balanced position."""
     engine = _load_engine(game)
     for number in range(MAX_TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")
@@ -62,7 +62,7 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", "it is not text")
-        raise ConfigError(f"cannot read the openings file {str(path)!r}: {reason}") from None
+        raise ConfigError(f"cannot read the openings file {str(path)!r}: {reason}; give a text file") from None
     openings = []
     for number, line in enumerate(lines, 1):
         if text := line.split("#")[0].split("%")[0].strip():

@@ -1,7 +1,7 @@
 """Run the jobs of a plan in this process, in worker processes or on a cluster, and record the results in a journal.
 
 A plan numbers its jobs from 0.  The result of job `n` depends only on the plan and `n`, so results are the same for any
-number of workers, and an interrupted run, even after SIGKILL, resumes with the first job missing in its journal.
+number of workers, and an interrupted run, even after SIGKILL, resumes with the first job missing from its journal.
 Players that learn are the exception: their later games depend on earlier ones.
 """
 
@@ -38,7 +38,7 @@ TIME_DECIMALS = 6  # for seconds in journals
 # ---- games -----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class GameJob:
-    """A game to play.  In pairs, entry 0 belongs to the side that moves first."""
+    """A game to play.  Entry 0 of `players` and `seeds` belongs to the side that moves first."""
 
     game: Game
     players: tuple[str, str]
@@ -53,7 +53,10 @@ class GameJob:
 
 @dataclass(frozen=True)
 class GameResult:
-    """A played game, as stored in journals.  In pairs, entry 0 belongs to the side that moved first."""
+    """A played game, as stored in journals.
+
+    Entry 0 of `players`, `score`, `forfeits`, `usage` and `learnt` belongs to the side that moved first.
+    """
 
     game: str
     players: tuple[str, str]
@@ -102,7 +105,7 @@ class PlayerCache:
         self._players: dict[tuple[str, int], Player] = {}
 
     def get_players(self, job: GameJob) -> tuple[Player, Player]:
-        """Return the players of a game; equal specs give two separate players."""
+        """Return the players of a game; if their specs are equal, they are two separate players."""
         first, second = job.players
         return self._get_player(job, first, 0), self._get_player(job, second, int(first == second))
 
@@ -115,7 +118,7 @@ class PlayerCache:
                 if isinstance(player, SandboxedPlayer):
                     player.ensure_ready()
             except Forfeit as forfeit:
-                if forfeit.reason == "refused":  # the spec is invalid; other failures lose games
+                if forfeit.reason == "refused":  # the spec is invalid; other failures only lose games
                     raise ConfigError(forfeit.message) from None
         return self._players[spec, copy]
 
@@ -168,7 +171,7 @@ def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
 class RunPlan(ABC, Generic[Result]):
-    """Numbered jobs, and the settings that determine their results.  Subclasses are picklable frozen dataclasses."""
+    """Numbered jobs and the settings that determine their results.  Subclasses are picklable frozen dataclasses."""
 
     kind: ClassVar[str]
     """Name of this kind of run in error messages."""
@@ -176,7 +179,7 @@ class RunPlan(ABC, Generic[Result]):
     batch_size: ClassVar[int] = 1
     """Number of jobs that a worker runs before it returns their results."""
     former_names: ClassVar[Mapping[str, str]] = {}
-    """Settings that have other names in older folders: their names there, and the current ones."""
+    """Current names of settings, by their names in older folders."""
 
     games: int
 
@@ -187,7 +190,7 @@ class RunPlan(ABC, Generic[Result]):
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """Return the settings that determine the results; a folder with other settings is refused.  Empty: no check."""
+        """Return the settings that determine the results; folders with other settings are refused.  Empty: no check."""
 
     @abstractmethod
     def run_job(self, number: int, cache: PlayerCache) -> Result:
@@ -208,7 +211,7 @@ class GamePlan(RunPlan[GameResult]):
 
 
 def check_players(specs: Iterable[str], kind: str) -> None:
-    """Raise an error for invalid specs and for the player `human`."""
+    """Raise an error if a spec is invalid or names the player `human`."""
     for spec in specs:
         if make_player(spec).spec.name == "human":
             raise ConfigError(f"a {kind} cannot have human players: use 'awello play'")
@@ -251,7 +254,7 @@ class Runner(Generic[Result]):
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
     def run(self, on_result: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
-        """Run missing jobs until `is_done`; call `on_result` after each result.  Return False after Ctrl-C."""
+        """Run the missing jobs until `is_done()`, calling `on_result` after each.  Return False after Ctrl-C."""
         try:
             with closing(self._results()) as results:
                 while not is_done() and (result := next(results, None)) is not None:
@@ -301,12 +304,12 @@ def _init_worker(plan: RunPlan[Any] | None) -> Callable[[], None]:
 
 
 def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
-    """Run a batch of jobs in a worker; a shared worker receives the plan with each batch."""
+    """Run a batch of jobs in a worker; in a pool shared by several runs, the plan comes with each batch."""
     (prepared, cache), (plan, numbers) = _worker, batch
     plan = plan or prepared
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
     except UnknownPlayerError as error:  # the parent process has validated the spec
-        advice = "worker processes load only players from 'awello --import FILE' or AWELLO_PLAYERS"
+        advice = "worker processes load only players from 'awello --import FILE' or AWELLO_PLAYERS: use one of them"
         raise ConfigError(f"{error}; {advice}") from None

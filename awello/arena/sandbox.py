@@ -1,4 +1,4 @@
-"""A sandboxed player: it runs in its own process, which is measured and can be killed with all its descendants.
+"""A sandboxed player, which runs in its own process; its resource use is measured and limited.
 
 The game loop treats it like any other player.  A failure of its process (an exception, a crash, a missing or illegal
 answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is restarted for its
@@ -43,7 +43,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-ANSWER_GRACE = 1.0  # seconds after its time limit until a player that does not answer is terminated
+ANSWER_GRACE = 1.0  # seconds after the time limit until a player that does not answer is terminated
 MEMORY_POLL_SECONDS = 0.1  # between two memory measurements while waiting for an answer
 EXIT_TIMEOUT = 5.0  # seconds for a player's processes to exit
 MIB = 1 << 20
@@ -59,11 +59,11 @@ class ResourceLimits:
     move_time: float | None = None
     """Seconds per move."""
     tolerance: float = 0.01
-    """Seconds by which a move may be late, to allow for overhead."""
+    """Seconds by which `move_time` and `learning_time` may be exceeded, to allow for overhead."""
     max_memory: float | None = None
-    """MiB of its process, not counting the memory in use before the player is made, and of the processes it starts."""
+    """MiB used by its process and the processes it starts, without the memory in use before the player is made."""
     learning_time: float | None = None
-    """Seconds to make the player and prepare it for a game."""
+    """Seconds to make the player and prepare it for a game; also to learn from each game."""
     max_threads: int | None = None
     """Threads that may be busy during its moves; pondering counts as one more thread."""
 
@@ -83,7 +83,7 @@ class Usage:
     seconds: float = 0.0
     max_seconds: Annotated[float, Field(validation_alias=AliasChoices("max_seconds", "worst"))] = 0.0
     cpu_seconds: Annotated[float, Field(validation_alias=AliasChoices("cpu_seconds", "processor"))] = 0.0
-    """CPU seconds of all its threads and processes during its moves, and of all but its main thread between them."""
+    """CPU seconds of all its threads and processes during moves, and of all but its main thread between moves."""
     memory_bytes: Annotated[int, Field(validation_alias=AliasChoices("memory_bytes", "memory"))] = 0
     """Maximum memory in bytes, measured during and after each move."""
     learning_seconds: Annotated[float, Field(validation_alias=AliasChoices("learning_seconds", "learning"))] = 0.0
@@ -91,14 +91,14 @@ class Usage:
 
 
 class SandboxedPlayer(Player):
-    """A player in its own process, within limits.  After a game, `forfeit` is the reason for its forfeit, if any."""
+    """A player in its own process, within limits.  `forfeit` is the reason for which it lost the last game, if any."""
 
     def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
         self.spec, self.game, self.limits = parse_spec(spec), game, limits
         self.forfeit: Forfeit | None = None
         self.usage = Usage()
         self._disqualified: Forfeit | None = (
-            None  # set if its preparation was too slow or it was stopped; it plays no more games
+            None  # set if it prepared too slowly or was stopped, and may play no more games
         )
         self._process: Any = None  # the supervisor of the player's process
         self._pid = 0  # the player's process
@@ -108,7 +108,7 @@ class SandboxedPlayer(Player):
         self._lock = threading.Lock()
 
     def ensure_ready(self) -> None:
-        """Make the player in a new process, if needed.  Raises `Forfeit`; its reason is `refused` for invalid specs."""
+        """Make the player in a new process, if needed.  Raise `Forfeit` on failure (reason `refused`: invalid spec)."""
         if self._disqualified:
             raise self._disqualified
         if self._process is not None:
@@ -192,25 +192,25 @@ class SandboxedPlayer(Player):
         threads, used = self.limits.max_threads, self.usage
         if threads is not None and used.cpu_seconds > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
             cpu = f"{used.cpu_seconds:.2f} s of CPU time in moves of {used.seconds:.2f} s"
-            raise Forfeit("threads", f"more than {threads}: {cpu}")
+            raise Forfeit("threads", f"it uses more than {threads}: {cpu}")
 
     def _measure_memory(self) -> None:
-        """Measure the memory of the player and its processes; kill them if it exceeds the limit."""
+        """Measure the memory of the player and its processes; kill them if they exceed the limit."""
         own = max(0, measure_anonymous_memory(self._pid) - self._baseline_memory) if self._baseline_memory else 0
         used_memory = own + measure_memory(list_descendants(self._pid))
         self.usage = replace(self.usage, memory_bytes=max(self.usage.memory_bytes, used_memory))
         if self.limits.max_memory is not None and used_memory > self.limits.max_memory * MIB:
             kill_tree(self._pid)  # immediately: external engines get no time to exit
             self._terminate()
-            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.max_memory:g}")
+            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.max_memory:g} MiB")
 
     def _record_forfeit(self, forfeit: Forfeit) -> Forfeit:
-        """Store the first forfeit of a game."""
+        """Store a forfeit if it is the first of the game; return it."""
         self.forfeit = self.forfeit or forfeit
         return forfeit
 
     def _disqualify(self, seconds: float) -> Forfeit:
-        """Disqualify the player, because it would be as slow in every game."""
+        """Disqualify the player, because its preparation would be as slow in every game."""
         self.usage = replace(self.usage, learning_seconds=seconds)
         allowed = format_duration(self.limits.learning_time or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
@@ -228,7 +228,7 @@ class SandboxedPlayer(Player):
         player_end.close()
 
     def _terminate(self) -> int:
-        """End the player's processes; returns the exit status of the first."""
+        """End the player's processes; return the exit status of the supervisor."""
         with self._lock:
             process, self._process = self._process, None
             _end(process)
@@ -236,7 +236,7 @@ class SandboxedPlayer(Player):
         return int(process.exitcode)
 
     def _call(self, reason: str, seconds: float | None, method: str, *args: Any) -> Any:
-        """Call a method of the player's process, with a time limit."""
+        """Call a method of `_PlayerHost` in the player's process; raise `Forfeit` with `reason` if it is too slow."""
         limit = None if seconds is None else seconds + self.limits.tolerance + ANSWER_GRACE
         try:
             self._connection.send((method, args))
@@ -257,7 +257,7 @@ class SandboxedPlayer(Player):
         return answer
 
     def _wait(self, seconds: float | None) -> bool:
-        """Wait for an answer; False if none arrives in time."""
+        """Wait for an answer, measuring memory meanwhile; return False if none arrives in time."""
         end = math.inf if seconds is None else perf_counter() + seconds
         while (left := end - perf_counter()) > 0:
             if self._connection.poll(min(left, MEMORY_POLL_SECONDS)):
@@ -277,10 +277,10 @@ def _end(process: Any) -> None:
 
 # --- in the player's process ------------------------------------------------------------------------------------------
 class _PlayerHost:
-    """The player in its process; its methods are called through the connection."""
+    """Hosts the player in its process; the arena calls the methods through the connection."""
 
     player: Player
-    cpu_seconds = 0.0  # CPU seconds during the moves of this game, and of other threads between moves
+    cpu_seconds = 0.0  # CPU seconds of this game, counted like `Usage.cpu_seconds`
     other_cpu_seconds = 0.0  # CPU seconds of other threads and processes since the process started
 
     def pid(self) -> int:
@@ -360,7 +360,7 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
     try:
         return getattr(host, method)(*args)
     except Forfeit as forfeit:
-        message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # it may contain a long command
+        message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # the message may contain a long command
         return Forfeit(forfeit.reason, message)  # not a subclass, whose module the arena may not have
     except Resignation:
         return Forfeit("resigned", "the player resigned")

@@ -1,10 +1,10 @@
 """The generalised sequential probability ratio test (SPRT) on pairs of games, which decides when a duel ends.
 
 Two games with the same opening and reversed colours are correlated, so a pair is one trial: the first player scores 0,
-0.5, 1, 1.5 or 2 points.  All figures are derived from the mean and the variance of the pairs.
+0.5, 1, 1.5 or 2 points.  All figures are derived from the mean and the variance of the scores of pairs.
 
-One imaginary pair, half won and half lost, is added to the pairs played.  So all figures are finite even if every pair
-has the same result, and the first few pairs cannot decide the test.
+Half a won pair and half a lost pair, both imaginary, are added to the pairs played.  So all figures are finite even if
+every pair has the same result, and the first few pairs cannot decide the test.
 
 Sources: A. Wald, "Sequential tests of statistical hypotheses", 1945; M. Van den Bergh, "A practical introduction to the
 GSPRT", the usual test for chess engines.
@@ -19,21 +19,21 @@ from awello.arena.elo import SCALE, Z_95
 from awello.errors import ConfigError
 
 PairCounts = Sequence[float]
-"""Number of pairs in which the first player scored 0, 0.5, 1, 1.5 and 2 points."""
+"""Numbers of pairs in which the first player scored 0, 0.5, 1, 1.5 and 2 points."""
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # as a share of the two points of a pair
 PRIOR_PAIRS = (0.5, 0.0, 0.0, 0.0, 0.5)
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The hypotheses of a test: the first player is stronger by `elo0` or by `elo1`."""
+    """The hypotheses of a test: the first player's advantage is `elo0` or `elo1`."""
 
     elo0: float = 0.0
     elo1: float = 20.0
     alpha: float = 0.05
-    """Probability that a player who is stronger by `elo0` passes the test."""
+    """Probability of the verdict `stronger` for a player whose advantage is `elo0`."""
     beta: float = 0.05
-    """Probability that a player who is stronger by `elo1` fails the test."""
+    """Probability of the verdict `not stronger` for a player whose advantage is `elo1`."""
 
     def __post_init__(self) -> None:
         if not -math.inf < self.elo0 < self.elo1 < math.inf:

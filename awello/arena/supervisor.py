@@ -16,15 +16,16 @@ from time import monotonic, sleep
 
 from awello.players.process_tree import adopt_orphans, die_with_parent, kill_tree
 
-EXIT_SECONDS = 0.5  # for child processes to exit by themselves after the player's process has ended
+EXIT_SECONDS = 0.5  # for a player's child processes to exit by themselves after its own process has ended
 KILL_TIMEOUT = 3.0  # seconds for killed processes to end
 POLL_SECONDS = 0.005  # between two checks for remaining processes
 
 
 def supervise(connection: Connection) -> None:
-    """Continue in a child process that this process supervises; on Windows, only make this process end with the arena.
+    """Fork this process: return only in the child, which this process supervises.
 
-    Only the child keeps the connection to the arena, so that the arena notices when it ends.
+    Only the child keeps the connection to the arena, so that the arena notices when the child ends.  On Windows, which
+    cannot fork, only make this process end with the arena.
     """
     if sys.platform == "win32":
         _end_with_arena()
@@ -39,7 +40,7 @@ def supervise(connection: Connection) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     die_with_parent()
-    adopt_orphans()  # so that all its processes are measured as its descendants
+    adopt_orphans()  # so that all processes that the player starts are measured as its descendants
 
 
 def _end_with_arena() -> None:
@@ -61,7 +62,7 @@ if sys.platform != "win32":
         def __init__(self, player: int) -> None:
             self.player = player
             self.status: int | None = None
-            """The wait status of the ended child."""
+            """The wait status of the child; None while it runs."""
 
         def watch(self) -> None:
             """Wait for the child to end, then kill the remaining processes."""
@@ -71,13 +72,13 @@ if sys.platform != "win32":
                 self._reap()
             if self.status is None:
                 os.kill(self.player, signal.SIGKILL)
-            self._wait(EXIT_SECONDS)  # for child processes that exit at the end of their input
+            self._wait(EXIT_SECONDS)  # for processes of the player that exit at the end of their input
             kill_tree(os.getpid())
             self._wait(KILL_TIMEOUT)
             self._end()
 
         def _reap(self) -> bool:
-            """Collect ended children; returns whether some are left."""
+            """Reap ended children; return whether any children are left."""
             with suppress(ChildProcessError):
                 while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                     if ended[0] == self.player:

@@ -36,7 +36,7 @@ class Tournament(GamePlan):
     seed: int = 0
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     opening_plies: int = 0
-    """Random moves at the start of both games of a round, the same for all pairs."""
+    """Number of random opening moves; both games of round `n` of each pairing have the same opening."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
     former_names: ClassVar[Mapping[str, str]] = {
@@ -59,7 +59,7 @@ class Tournament(GamePlan):
                 raise ConfigError(message, "repeated_player", player=str(spec))
         if self.rounds < 1 or self.opening_plies < 0:
             given = f"{self.rounds} rounds with {self.opening_plies} opening plies"
-            raise ConfigError(f"cannot play {given}: give at least 1 round and 0 plies")
+            raise ConfigError(f"cannot play {given}: give at least 1 round, and 0 or more plies")
         self.opening(0)
 
     @property
@@ -68,7 +68,7 @@ class Tournament(GamePlan):
         return list(combinations(range(len(self.specs)), 2))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """Return the random opening of a round."""
+        """Return the random opening of round `number`."""
         return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
     @property
@@ -76,7 +76,7 @@ class Tournament(GamePlan):
         return 2 * self.rounds * len(self.pairings)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """Return the index of a game's pairing, its round, and its number in the round, 0 or 1."""
+        """Return the index of the pairing, the round, and the number in the round (0 or 1) of a game."""
         unit, game = divmod(number, 2)
         played, pairing = divmod(unit, len(self.pairings))
         return pairing, played, game
@@ -94,7 +94,7 @@ class Tournament(GamePlan):
 
 @dataclass(frozen=True)
 class BotGame:
-    """A game of a round.  In pairs, entry 0 belongs to the pair's first bot."""
+    """A game of a round.  Entry 0 of `score`, `forfeits` and `usage` belongs to the first bot of the pairing."""
 
     score: tuple[int, int]
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None]
@@ -103,7 +103,7 @@ class BotGame:
 
 
 def to_bot_game(result: GameResult, game: int) -> BotGame:
-    """Reorder the result of game 0 or 1 of a round by the pair's bots; a forfeit scores all points for the opponent."""
+    """Convert the result of game 0 or 1 of a round; a forfeit scores all points of the board for the opponent."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
@@ -115,16 +115,16 @@ def to_bot_game(result: GameResult, game: int) -> BotGame:
 
 @dataclass(frozen=True)
 class Round:
-    """Two games of a pair; the first bot of the pair moves first in the first game."""
+    """The two games of a round; the first bot of the pairing moves first in the first game."""
 
     pairing: int
-    """Its index in the tournament."""
+    """Index in `Tournament.pairings`."""
     number: int
     games: tuple[BotGame, BotGame]
 
     @property
     def score(self) -> tuple[int, int]:
-        """Total score of each bot of the pair."""
+        """Total score of each bot of the pairing."""
         first, second = zip(*(game.score for game in self.games), strict=True)
         return sum(first), sum(second)
 
@@ -137,10 +137,10 @@ class BotStanding:
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    """Rounds."""
+    """Number of rounds lost; `wins` and `draws` also count rounds."""
     games: int = 0
     score: int = 0
-    """Total over all games."""
+    """Total score of all games."""
     elo: float = 0.0
     elo_margin: float = 0.0
     """Half width of the 95 % interval."""
@@ -171,12 +171,12 @@ class BotStanding:
 
     @property
     def memory_mib(self) -> float:
-        """Maximum memory of the bot and its processes, in MiB."""
+        """Maximum memory use of the bot and its processes in a game, in MiB."""
         return self.memory_bytes / MIB
 
     @property
     def mean_cpus(self) -> float:
-        """Mean number of busy CPUs during moves."""
+        """Mean number of busy CPUs: CPU seconds per second of move time."""
         return self.cpu_seconds / self.seconds if self.seconds else 0.0
 
     def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Usage) -> None:
@@ -258,7 +258,7 @@ class TournamentResult:
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
     def cross_table(self) -> list[list[tuple[int, int, int]]]:
-        """Return the rounds won, drawn and lost by each bot against each other bot, in the order of the specs."""
+        """Return the rounds that each bot won, drew and lost against each other bot, in the order of the specs."""
         size = range(len(self.tournament.specs))
         table = [[[0, 0, 0] for _ in size] for _ in size]
         for played in self.rounds:
@@ -300,7 +300,7 @@ def play_tournament(
 ) -> TournamentResult:
     """Play a tournament; call `on_progress` at the start and after each game.
 
-    Ctrl-C ends it early; with a folder `out` it can be resumed.
+    Ctrl-C ends the tournament early; with a folder `out` it can be resumed.
     """
     with Runner(tournament, jobs, out) as runner:
         result = TournamentResult(tournament, runner.results)

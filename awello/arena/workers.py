@@ -1,6 +1,7 @@
-"""Worker pools, local or on a cluster: results in order, prompt response to Ctrl-C, clear errors if a worker fails.
+"""Worker pools, local or on a cluster.
 
-A result must depend only on the item and the arguments of `prepare`: any worker may compute it, possibly twice.
+A pool yields results in order, stops promptly after Ctrl-C, and raises a clear error if a worker fails.  A result must
+depend only on the item and the arguments of `prepare`, because any worker may compute it, possibly more than once.
 """
 
 import signal
@@ -22,7 +23,7 @@ Result = TypeVar("Result")
 Handle = TypeVar("Handle")
 Jobs = int | str  # number of local processes, or the address of a cluster's scheduler
 Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the run ends
-QUEUED_PER_WORKER = 4  # items submitted ahead of the results
+QUEUED_PER_WORKER = 4  # items per worker that are submitted before the first result is awaited
 EXIT_TIMEOUT = 5.0  # seconds for a worker to exit
 
 
@@ -84,8 +85,8 @@ def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator
     try:
         yield map_items
     except BrokenProcessPool:
-        advice = "register your own players in a file that workers can import, or use one job"
-        raise ConfigError(f"a worker process could not start or died: {advice}") from None
+        advice = "if memory ran out, use fewer jobs; register your own players with 'awello --import FILE'"
+        raise ConfigError(f"a worker process died or could not start: {advice}") from None
     finally:
         with ignore_interrupts():
             pool.shutdown(wait=False, cancel_futures=True)
@@ -110,11 +111,11 @@ def map_ordered(
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Block SIGINT while processes start, so that they inherit the mask; the parent receives it afterwards."""
+    """Block SIGINT while processes start, so that they inherit the mask; the parent receives the signal afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # now, because starting it later would unblock the signal
+    resource_tracker.ensure_running()  # its start unblocks the signal, so it must not start inside the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,1 +1,1 @@
-"""The commands, one module each. Heavy imports are inside the functions, so that `--help` is fast."""
+"""The commands, one module each. Each module is imported only for its command, so that `awello --help` is fast."""

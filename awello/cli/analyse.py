@@ -1,4 +1,4 @@
-"""`awello analyse`: the value of each move of a game, mistakes, and better moves."""
+"""`awello analyse`: review a game with the value of each move, the mistakes and better moves."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ def analyse(
 ) -> None:
     """Review every move of a game, from the last to the first.
 
-    The game can be in any supported format, with a start position before the moves and other text around it. The table
+    RECORD can be in any supported format; it may contain a start position before the moves, and other text. The table
     and the chart show values for Black or South; JSON shows them for the mover. Ctrl-C prints the moves reviewed so
     far.
     """
@@ -78,7 +78,7 @@ def read_record(text: str, game: Game | None) -> Record:
         record = detect_game(content, game).record
     except NotationError as error:
         if not is_file and Path(text).suffix[1:].isalnum():
-            raise ConfigError(f"file {text!r} does not exist, and {error}") from None
+            raise ConfigError(f"file {text!r} does not exist, and the text is not a game: {error}") from None
         raise ConfigError(f"{name}: {error}" if is_file else str(error)) from None
     if not record.moves:
         raise ConfigError("the text contains a position without moves: add the moves of a game")
@@ -88,7 +88,7 @@ def read_record(text: str, game: Game | None) -> Record:
 def review_moves(
     record: Record, limit: Limit, threads: int, hash: int, external: str = ""
 ) -> tuple[list[MoveReview], bool]:
-    """Return the move reviews in game order, and whether Ctrl-C interrupted the review."""
+    """Return the reviews of the moves in game order, and whether Ctrl-C interrupted the review."""
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):

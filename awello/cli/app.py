@@ -14,12 +14,12 @@ from awello.cli.output import print_error
 from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
 
-COMMANDS = {  # name: (help text, modules to import if their names differ from it)
+COMMANDS = {  # command: (help text, names of its modules if they differ from its name)
     "serve": ("Serve the web page to play and analyse both games.",),
     "play": ("Play a game in the terminal.",),
     "players": ("List the players and their settings.",),
     "match": ("Play games between two players.",),
-    "duel": ("Test by pairs of games whether one player is stronger.",),
+    "duel": ("Test whether one player is stronger than another.",),
     "tournament": ("Play a round-robin tournament between bots.",),
     "run": ("Play a game or match described in a YAML file.", "run_config"),
     "analyse": ("Review every move of a game.",),
@@ -32,11 +32,11 @@ COMMANDS = {  # name: (help text, modules to import if their names differ from i
     "bot": ("Connect a player to a club as a bot.",),
     "engine": ("Run the champion as an NBoard, GTP or UCI engine.",),
     "lab": ("Run an experiment and write its tables and plots.",),
-    "selfplay": ("Generate training games of the champion.",),
+    "selfplay": ("Generate training games with the champion.",),
     "autoplay": ("Let Otage learn by playing against itself.",),
     "train": ("Train weights and networks.", "train", "train_genetic", "train_cnn"),
     "probcut": ("Measure the error of shallow searches for ProbCut.",),
-    "book": ("Grow and query an opening book of Awalé.",),
+    "book": ("Grow and query an opening book for Awalé.",),
     "tablebase": ("Build and list the Awalé tablebases.",),
     "bench": ("Search a fixed set of positions and report the speed.",),
     "warmup": ("Compile all kernels for this machine.",),

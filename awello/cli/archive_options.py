@@ -1,4 +1,4 @@
-"""The options that select games of the archive."""
+"""The options that select games in the archive."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ RESULT_BY_OPTION = {
 
 
 def open_archive(database: str | None, create: bool = False) -> Archive:
-    """Open the given archive, or the user's own archive; others must exist, unless `create` is set."""
+    """Open the given archive, or the user's own by default; a given file must exist unless `create` is set."""
 
     if database is not None and not database.strip():
         raise ConfigError("--archive is empty: give a file or an address, or omit it to use your own archive")
@@ -66,13 +66,13 @@ class GameOptions:
     ] = ""
 
     def parse_game(self) -> Game | None:
-        """Return the game named by the first three options, if any."""
+        """Return the game given by --game, --size and --variant, or None without these options."""
         if not (self.game or self.size or self.variant):
             return None
         return find_game(self.game or ("awale" if self.variant else "othello"), self.size, self.variant)
 
     def make_filter(self, moves: str = "") -> GameFilter:
-        """Build the filter; a game without size or variant selects all games of its family."""
+        """Build the filter; --game without --size or --variant selects every size or variant."""
         if self.result and self.result not in RESULT_BY_OPTION:
             raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULT_BY_OPTION)}")
         games: tuple[Game, ...] = ()
@@ -84,7 +84,7 @@ class GameOptions:
         return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
     def find_position(self, moves: str) -> Position:
-        """Return the position after moves; without a game option, their notation determines the game."""
+        """Return the position after some moves; without a game option, their notation determines the game."""
         game = self.parse_game()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)

@@ -1,4 +1,4 @@
-"""`awello autoplay`: Otage plays against itself to build its book and learn."""
+"""`awello autoplay`: let Otage play against itself, to build its book and to learn."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ from awello.record import Record
 @app.command()
 def autoplay(
     folder: Annotated[
-        Path, typer.Argument(help="Memory folder for weights and games, new or to resume from", metavar="FOLDER")
+        Path, typer.Argument(help="Otage's memory: folder to create, or to resume from", metavar="FOLDER")
     ],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
@@ -36,7 +36,7 @@ def autoplay(
         ),
     ] = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, max=8, help="First play all openings of N plies; 0: none", metavar="N")
+        int, typer.Option(min=0, max=8, help="Length of the openings to play first, in plies; 0: none", metavar="N")
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
     seed: Annotated[
@@ -54,8 +54,9 @@ def autoplay(
 ) -> None:
     """Let Otage learn by playing against itself.
 
-    Otage first plays all openings, then looks for better moves in games that it lost. To use the result, play with
-    otage,memory=FOLDER. Can be interrupted; run the same command again to resume. Increase --games to extend a run.
+    Otage first plays all openings of a given length, then looks for better moves where all known moves lose. To use the
+    result, play with otage,memory=FOLDER. Can be interrupted; run the same command again to resume. Increase --games to
+    extend a run.
     """
     if limit and clock:
         raise ConfigError("--limit and --clock are mutually exclusive: omit one")
@@ -93,7 +94,7 @@ def print_report(
         return
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
-        mean = f"each learnt {repeats / len(lost):.1f} times on average"
+        mean = f"each learnt from {repeats / len(lost):.1f} times on average"
         print(f"decided games: {len(lost):,d}, {mean}; Otage would now play {changed:,d} of the losses differently")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)

@@ -1,4 +1,4 @@
-"""`awello bench`: the speed and the signature of the champion's search."""
+"""`awello bench`: measure the speed and the node signature of the champion's search."""
 
 from rich.console import Console
 from rich.table import Table

@@ -1,4 +1,4 @@
-"""`awello book`: grow and query an opening book of Awalé."""
+"""`awello book`: grow and query an opening book for Awalé."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from awello.limits import parse_limit
 from awello.position import Position
 from awello.rules.game import Game, find_game
 
-book = typer.Typer(help="Grow and query an opening book of Awalé.", no_args_is_help=True)
+book = typer.Typer(help="Grow and query an opening book for Awalé.", no_args_is_help=True)
 app.add_typer(book, name="book")
 
 BookGame = Annotated[str, typer.Argument(metavar="GAME", help="awale")]
@@ -38,7 +38,7 @@ def expand(
     """Expand the most promising positions of a book.
 
     Lincke's drop-out expansion extends good variations further than bad ones. Can be interrupted; run the same command
-    again to resume.
+    again to expand the book further.
     """
 
     chosen, search_limit = _find_awale_variant(game, variant), parse_limit(limit)
@@ -88,7 +88,7 @@ def show(
 
 
 def _find_awale_variant(game: str, variant: str | None) -> Game:
-    """Return the variant of Awalé; Othello has no books."""
+    """Return the variant of Awalé, or raise `ConfigError` for Othello, which has no book."""
 
     if game != "awale":
         raise ConfigError(f"{game!r} has no opening book: write awale")

@@ -25,13 +25,15 @@ def bot(  # nosec B107 # the default is no token
         str, typer.Option(help="Token of the bot; default: AWELLO_TOKEN, which is safer", metavar="TOKEN")
     ] = "",
     game: Annotated[
-        list[str] | None, typer.Option(help="Accept only this game; can be repeated; default: all", metavar="GAME")
+        list[str] | None,
+        typer.Option(help="Accept only challenges in this game; can be repeated; default: all", metavar="GAME"),
     ] = None,
     max_games: Annotated[
         int, typer.Option(min=1, max=64, help="Maximum number of simultaneous games", metavar="N")
     ] = 4,
     opponent: Annotated[
-        list[str] | None, typer.Option(help="Accept only this player; can be repeated; default: all", metavar="NAME")
+        list[str] | None,
+        typer.Option(help="Accept only challenges from this player; can be repeated; default: all", metavar="NAME"),
     ] = None,
     seek: Annotated[
         str, typer.Option(help="Game to seek when idle, such as 'othello 5m'; default: none", metavar="GAME TIME")
@@ -43,8 +45,8 @@ def bot(  # nosec B107 # the default is no token
 ) -> None:
     """Connect a player to a club as a bot.
 
-    The bot accepts challenges until Ctrl-C. If the connection is lost, it reconnects and continues its games. A player
-    that learns does so after each game.
+    The bot accepts challenges until you press Ctrl-C. If the connection is lost, it reconnects and continues its games.
+    A player that learns does so after each game.
     """
 
     words = seek.split()

@@ -56,7 +56,7 @@ def open_club(database: str, write: bool = False, create: bool = False) -> Abstr
 
 @contextmanager
 def change_account(database: str, name: str, event: str) -> Iterator[tuple[Connection, "Account"]]:
-    """Change an account and write to the audit log in one transaction."""
+    """Yield an account and a transaction in which to change it; log `event` in the same transaction."""
 
     with open_club(database, write=True) as connection:
         account = require_account(connection, name)
@@ -112,7 +112,7 @@ def set_password_command(database: Database, name: Name) -> None:
         account = require_account(connection, name)
     if account.bot:
         raise ConfigError(
-            f"{account.name} is a bot, which has no password: create a token with 'awello club create-bot'"
+            f"{account.name} is a bot, which has no password: its owner can create a token on the club's page"
         )
     hashed = ask_password()
     with change_account(database, name, "password changed") as (connection, account):
@@ -121,7 +121,7 @@ def set_password_command(database: Database, name: Name) -> None:
 
 
 def ask_password() -> str:
-    """Prompt twice for a password, or read one line if there is no terminal; return its hash."""
+    """Prompt twice for a password, or read it from a line if there is no terminal; return the hash."""
 
     if sys.stdin.isatty():
         return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
@@ -130,7 +130,7 @@ def ask_password() -> str:
 
 @club.command("create-bot")
 def create_bot_command(database: Database, owner: Owner, name: Name) -> None:
-    """Create a bot account for an owner and print its token."""
+    """Create an account for a bot and print the bot's token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
         token = create_token(connection, create_account(connection, name, None, account.id), "console")
@@ -164,7 +164,7 @@ def list_accounts(database: Database, json: Json = False) -> None:
 
 @club.command("audit")
 def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
-    """Show the audit log: logins, tokens and accounts."""
+    """Show the audit log: events of logins, tokens and accounts."""
 
     def format_line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
@@ -177,7 +177,7 @@ def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> N
 
 
 def escape_control_characters(text: str) -> str:
-    """Replace control characters, because names in the log may come from attackers."""
+    """Replace unprintable characters by `?`, because names in the log may come from attackers."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -217,7 +217,7 @@ def create_tournament_command(
 
 
 def parse_time(text: str) -> float:
-    """Parse a date or a delay; return seconds since 1970."""
+    """Parse a local time, or a delay from now; return seconds since 1970."""
 
     try:
         return time.time() + parse_duration(text)
@@ -227,7 +227,7 @@ def parse_time(text: str) -> float:
         seconds = datetime.fromisoformat(text).timestamp()
     except ValueError:
         raise ConfigError(
-            f"{text!r} is not a time: write a date such as 2026-11-20T18:00, or a delay such as 10m"
+            f"{text!r} is not a time: write a local time such as 2026-11-20T18:00, or a delay such as 10m"
         ) from None
     if seconds < time.time():
         raise ConfigError(f"{text} is in the past: choose a later time")
@@ -293,5 +293,5 @@ def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New fi
             with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(draft)) as target:
                 source.backup(target)
     except (sqlite3.Error, OSError) as error:
-        raise ConfigError(f"{database!r} cannot be copied to {str(out)!r}: {error}") from None
+        raise ConfigError(f"{database!r} cannot be copied to {str(out)!r}: {error}; check both files") from None
     print(f"written to {out}")

@@ -46,7 +46,7 @@ def duel(
     openings: Openings = None,
     opening_plies: Annotated[
         int,
-        typer.Option(min=0, help="Number of random moves of the balanced openings, without --openings", metavar="N"),
+        typer.Option(min=0, help="Random moves per balanced opening; ignored with --openings", metavar="N"),
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -55,10 +55,10 @@ def duel(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Test by pairs of games whether A is stronger than B.
+    """Test whether A is stronger than B.
 
-    A and B play each opening with both colours, until a sequential test is decided or --games is reached. The seed
-    determines the order of the openings. Ctrl-C prints the results so far.
+    A and B play pairs of games, each opening with both colours, until a sequential test is decided or --games is
+    reached. Ctrl-C prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -89,7 +89,7 @@ def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> Non
 
 
 def print_result(result: DuelResult) -> None:
-    """Print the results of A against B and the verdict."""
+    """Print the results of A against B, and the verdict."""
     duel, counts = result.duel, result.counts
     advantage, margin = elo_difference(counts)
     bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
@@ -98,7 +98,7 @@ def print_result(result: DuelResult) -> None:
     table = Table(title=f"{2 * result.pairs} of {duel.total} games", show_header=False)
     table.add_row("A", duel.first)
     table.add_row("B", duel.second)
-    table.add_row("games won, drawn, lost by A", "{}, {}, {}".format(*result.outcomes))
+    table.add_row("games A won, drew, lost", "{}, {}, {}".format(*result.outcomes))
     table.add_row("pairs by points of A", ", ".join(f"{half / 2:g}: {n}" for half, n in enumerate(counts)))
     table.add_row("Elo of A over B, 95 %", f"{advantage:+.0f} ± {margin:.0f}")
     table.add_row("likelihood of superiority", f"{100 * likelihood_of_superiority(counts):.1f} %")

@@ -1,4 +1,4 @@
-"""`awello engine`: the champion as an NBoard, GTP or UCI engine."""
+"""`awello engine`: run the champion as an NBoard, GTP or UCI engine."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ def engine(
     ],
     limit: Annotated[
         str | None,
-        typer.Option(help="Per move: level=0 to level=30; default: by the clock, or level=12", metavar="LIMIT"),
+        typer.Option(help="Per move: level=0 to level=30; default: use the clock, else level=12", metavar="LIMIT"),
     ] = None,
     threads: Threads = 1,
     hash: Hash = 64,

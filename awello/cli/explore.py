@@ -31,7 +31,7 @@ def explore(
 ) -> None:
     """Show the moves played from a position in the archive.
 
-    For each move, the table shows how often it was played, and the results.
+    The table shows how often each move was played, and the results for the mover.
     """
 
     position = options.find_position(moves)

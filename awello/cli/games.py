@@ -83,20 +83,20 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
         for error in report.errors[:MAX_SHOWN_ROWS]:
             print(f"{report.source.name}, {error}")
         if len(report.errors) > MAX_SHOWN_ROWS:
-            print(f"{report.source.name}: {len(report.errors) - MAX_SHOWN_ROWS} more (--json lists all)")
+            print(f"{report.source.name}: {len(report.errors) - MAX_SHOWN_ROWS} more errors (--json lists all)")
 
 
 @games.command()
 @selects_games
 def export(
     options: GameOptions,
-    out: Annotated[Path, typer.Option(help="File to write; its extension sets the format; -: stdout", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="File, whose extension sets the format; - for stdout", metavar="FILE")],
     format_name: Annotated[
         str | None,
         typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="FORMAT"),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="Export this imported file unchanged; default: none", metavar="NAME")
+        str | None, typer.Option(help="Restore the imported file NAME; default: none", metavar="NAME")
     ] = None,
     moves: MovesOption = "",
     database: ArchiveOption = None,
@@ -110,12 +110,12 @@ def export(
     archive = open_archive(database)
     if source is not None:
         if format_name or moves or options != GameOptions():
-            raise ConfigError("--source exports a file unchanged: omit --format and the options that select games")
+            raise ConfigError("--source restores a whole file: omit --format and the options that select games")
         count, contents = restore_file(archive, source)
     else:
         format, numbers = choose_format(out, format_name), archive.find_numbers(options.make_filter(moves))
         if not numbers:
-            raise ConfigError("no game matches these options: nothing was written")
+            raise ConfigError("no game matches these options, so nothing was written: change or omit some")
         count, contents = len(numbers), write_games(archive, numbers, format)
     if str(out) == "-":
         print_content(contents)
@@ -126,7 +126,7 @@ def export(
 
 
 def print_content(contents: dict[str, bytes]) -> None:
-    """Print the content of an export, if it is text."""
+    """Print the content of an export to standard output, or raise `ConfigError` if it is binary."""
 
     if any(b"\0" in content for content in contents.values()):
         raise ConfigError("WTHOR files are binary: write them with 'awello games export --out FILE.wtb'")
@@ -138,7 +138,7 @@ def print_content(contents: dict[str, bytes]) -> None:
 def files(database: ArchiveOption = None, json: Json = False) -> None:
     """List the imported files.
 
-    To export one of them unchanged, use `games export --source`.
+    To restore a file from the archive, use `games export --source`.
     """
 
     archive = open_archive(database)
@@ -212,7 +212,7 @@ def list_games(
 
 
 def format_cells(row: GameRowJson) -> list[str]:
-    """The table row of a game."""
+    """Return the table row of a game."""
 
     score = "{}-{}".format(*row.score) if row.score else ""
     if row.loser is not None:

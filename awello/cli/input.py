@@ -1,4 +1,4 @@
-"""Input of commands: positions and texts from arguments, files or standard input."""
+"""Read the input of commands: positions and texts from arguments, files or standard input."""
 
 import sys
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def parse_start_position(game: Game, text: str | None) -> Position:
 
 
 def is_file_or_stdin(argument: str) -> bool:
-    """Whether an argument is `-` or an existing file; long transcripts are not valid file names."""
+    """Return whether an argument is `-` or an existing file; it may be a transcript too long for a file name."""
     with suppress(OSError, ValueError):
         return argument == "-" or (bool(argument) and Path(argument).exists())
     return False

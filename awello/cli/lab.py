@@ -35,7 +35,7 @@ def lab(
     cluster: Cluster = None,
     training: Annotated[
         Path | None,
-        typer.Option(help="Only for learning: folder of a training to include; default: none", metavar="FOLDER"),
+        typer.Option(help="Training folder to include in experiment learning; default: none", metavar="FOLDER"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -47,12 +47,12 @@ def lab(
 
     Can be interrupted; run the same command again to resume. Experiments:
 
-    * complexity: time and nodes of minimax and alpha-beta, and what each setting saves.
-    * championship: round robin between heuristics and tables at equal depth.
-    * benchmark: each heuristic against random.
+    * complexity: time and nodes of minimax and alpha-beta, and the effect of each setting.
+    * championship: round robin between heuristics and square tables at equal depth.
+    * benchmark: games of each heuristic against the player random.
     * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
     * heuristics: round robin of the nine players of report 1 (Awalé).
-    * otage: nodes saved by variations of the previous depth, in trees and positions (Othello).
+    * otage: leaves saved by hints from the previous search depth (Othello).
     * learning: learning curves of the network, and its strength against other players (Othello).
     """
     modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
@@ -65,7 +65,7 @@ def lab(
     find_game(game, variant=variant)
     plies = parse_depths(depths) if depths is not None else experiment.DEFAULT_DEPTHS
     if training and experiment is not learning:
-        raise ConfigError("--training only works with the experiment learning: omit it")
+        raise ConfigError("--training works only with the experiment learning: omit --training")
     extra = {"training": training} if training else {}
     plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **extra)
     folder = out or Path(f"lab-{name}-{game}")
@@ -77,7 +77,7 @@ def lab(
 
 
 def parse_depths(text: str) -> Sequence[int]:
-    """Parse depths such as `2,4,6`, in increasing order."""
+    """Parse depths such as `2,4,6`; return them in increasing order."""
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= 20 for part in parts):
         raise ConfigError(f"{text!r} is not a list of depths: write numbers of plies from 1 to 20, such as 2,4,6")

@@ -81,7 +81,7 @@ def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, reco
 
 
 def print_result(result: MatchResult) -> None:
-    """Print wins, mean share of discs or seeds, and times."""
+    """Print the results, the mean shares of the board or seeds, and the times."""
     match, (first, second) = result.match, result.mean_ms()
     shares = [f"{100 * share:.1f} %" for share in result.shares()]
     table = Table("", title=f"{result.games} of {match.games} games")
@@ -98,5 +98,5 @@ def print_result(result: MatchResult) -> None:
     console.print(table)
     for number, record in enumerate(result.records, 1):
         if record.loser is not None:
-            console.print(f"the first of them, game {number}: {record.describe()}", soft_wrap=True)
+            console.print(f"first game lost off the board, game {number}: {record.describe()}", soft_wrap=True)
             break

@@ -27,7 +27,7 @@ ArchiveOption = Annotated[
     typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: your archive", metavar="DATABASE"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
-FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists them")]
+FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists all players")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same games", metavar="SEED")]
 Openings = Annotated[

@@ -16,7 +16,7 @@ from awello.position import Position
 from awello.rules.game import find_game, is_over, legal_moves, play
 from awello.rules.game import perft as count_leaves
 
-MAX_DEPTH = 120  # plies, including passes, of the longest games of Othello; deeper counts would never finish
+MAX_DEPTH = 120  # plies; no game of Othello is longer, including passes
 KERNEL_DEPTH = 6  # plies per kernel call, which Ctrl-C cannot interrupt
 PROGRESS_DEPTH = 4  # plies; the progress bar counts the positions at this depth
 
@@ -34,8 +34,8 @@ def perft(
 ) -> None:
     """Count the leaves of the game tree at a depth.
 
-    A pass is a ply; a finished game is one leaf. Prints each depth up to DEPTH when it is complete; with --json, only
-    the last one. Ctrl-C keeps the results so far.
+    A pass is a ply; a finished game is one leaf. Prints the result for each depth up to DEPTH as it completes; with
+    --json, only the last result. Ctrl-C keeps the results so far.
     """
     chosen = find_game(game, size, variant)
     start, done = parse_start_position(chosen, position), dict[str, float]()

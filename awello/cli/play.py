@@ -1,4 +1,4 @@
-"""`awello play`: a game in the terminal, against a player or another person."""
+"""`awello play`: play a game in the terminal, against a player or another person."""
 
 import random
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from awello.rules.game import find_game
 @app.command()
 def play(
     game: GameName,
-    first: Annotated[str, typer.Option(help="Player of Black or South", metavar="SPEC")] = "human",
-    second: Annotated[str, typer.Option(help="Player of White or North", metavar="SPEC")] = "greedy",
+    first: Annotated[str, typer.Option(help="Player for Black or South", metavar="SPEC")] = "human",
+    second: Annotated[str, typer.Option(help="Player for White or North", metavar="SPEC")] = "greedy",
     size: Size = None,
     variant: Variant = None,
     position: PositionOption = None,

@@ -1,4 +1,4 @@
-"""Progress bars, and exits of interrupted commands."""
+"""Show progress bars, and exit from interrupted commands."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -36,8 +36,8 @@ def show_job_progress(
 ) -> Iterator[Callable[..., None]]:
     """Show a progress bar with the remaining time, below the output of `draw`, if standard error is a terminal.
 
-    Yields a function that accepts the number of finished jobs and optionally a new label. Jobs finished before the
-    first call are ignored in the estimate of the remaining time.
+    Yields a function that accepts the number of finished jobs and optionally a new label. The estimate of the
+    remaining time ignores the jobs that the first call reports, because an earlier run may have finished them.
     """
     bar = make_progress_bar()
     task = bar.add_task(label, total=None)

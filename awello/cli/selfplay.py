@@ -41,7 +41,7 @@ def selfplay(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Generate training games of the champion.
+    """Generate training games with the champion.
 
     The champion plays both sides, from random openings. The output has one line of JSON per game. Can be interrupted;
     run the same command again to resume. Increase --games to extend a run.

@@ -47,7 +47,7 @@ def serve(
     ] = None,
     hostname: Annotated[
         list[str] | None,
-        typer.Option(help="Public host name behind a proxy; can be repeated; default: none", metavar="NAME"),
+        typer.Option(help="Public host name, if behind a proxy; can be repeated; default: none", metavar="NAME"),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
@@ -61,7 +61,7 @@ def serve(
     listener = listen(host, port)
     address = make_url(host, listener.getsockname()[1])
     with compile_kernels() as kernels:
-        # imported only now, because these modules load kernels
+        # imported after the kernels are compiled, because these modules load kernels
         from awello.web.app import create_app
         from awello.web.http_server import HttpServerConfig, serve_app
 
@@ -102,7 +102,7 @@ def check_archive(database: str) -> None:
 
 
 def check_tablebase() -> None:
-    """Check the tablebase once, before engine processes start."""
+    """Check the tablebase once, so that its errors appear before engine processes start."""
     from awello.engine.tablebase import find_tablebase
     from awello.rules.game import Game
 
@@ -118,7 +118,7 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
     os.environ[LAZY_VARIABLE] = "1"  # inherited by engine processes
     with KernelCompiler(SERVER_KERNEL_MODULES, ENGINE_KERNEL_MODULES) as kernels:
         kernels.wait(SERVER_KERNEL_MODULES, show=True)
-        find_cached()  # load them when they are imported
+        find_cached()  # so that later imports load the kernels just compiled
         yield kernels
 
 
@@ -143,7 +143,7 @@ def listen(host: str, port: int | None) -> socket.socket:
             listener.bind((host, candidate))
             listener.listen()
             return listener
-        except (OSError, TypeError, UnicodeError) as error:  # the last two mean an invalid host name
+        except (OSError, TypeError, UnicodeError) as error:  # a TypeError or UnicodeError means an invalid host name
             listener.close()
             problem = error.strerror if isinstance(error, OSError) else "not a valid host name"
     where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + MAX_PORTS_TRIED - 1}"
@@ -158,5 +158,5 @@ def make_url(host: str, port: int) -> str:
 
 
 def has_display() -> bool:
-    """Whether a browser window can be opened."""
+    """Return whether a browser window can be opened."""
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

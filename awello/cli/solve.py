@@ -1,4 +1,4 @@
-"""`awello solve`: solve positions for their scores, and check scores given in a file."""
+"""`awello solve`: compute the scores of positions, and check scores given in a file."""
 
 import re
 import sys
@@ -51,18 +51,18 @@ def solve(
     limit: Annotated[
         str,
         typer.Option(
-            help="Awalé, per position not in the tablebase: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT"
+            help="Awalé, per position outside the tablebase: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT"
         ),
     ] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
 ) -> None:
     """Solve positions: compute the score with best play.
 
-    Scores are from the mover's view. Othello: in discs. If the source contains scores, they are checked, and the exit
-    status is 1 if one of them is wrong. Ctrl-C prints the totals.
+    Othello: the score is the mover's final margin in discs. If SOURCE contains scores, they are checked, and the exit
+    status is 1 if any of them is wrong. Ctrl-C prints the totals.
 
-    Awalé: in seeds still to be captured, the mover's minus the opponent's. The source is a diagram or a file of
-    diagrams. Values are exact for positions in the tablebase, otherwise estimates by a search of --limit.
+    Awalé: the score is the number of seeds that the mover will still capture, minus the opponent's. SOURCE is a
+    diagram or a file of diagrams. Scores of positions in the tablebase are exact; others are estimates by search.
     """
 
     chosen = find_game(game, size, variant)
@@ -84,21 +84,21 @@ def read_problems(source: str, game: Game) -> list[Problem]:
     if source == "start":
         return [Problem(Position.start(game))]
     if is_file_or_stdin(source):
-        return read_lines(source, parse_problem, "board and its side (OBF)")
+        return read_lines(source, parse_problem, "board with its side to move (OBF)")
     if MOVES_PATTERN.match(source):
         return [Problem(parse_transcript(source, Position.start(game)).final)]
     if BOARD_PATTERN.match(source):
         return [parse_problem(source)]
     raise ConfigError(
         f"{source[:20]!r} is not a file, board or moves: give a file of OBF lines, "
-        "a board and its side, moves such as f5d6c3, or start"
+        "a board and its side to move, moves such as f5d6c3, or start"
     )
 
 
 # ---- solving --------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class SolvedProblem:
-    """A problem and its solution; with `wld` only the winner is known."""
+    """A problem and its solution; with `wld`, only the winner is known."""
 
     problem: Problem
     analysis: Analysis
@@ -117,7 +117,7 @@ class SolvedProblem:
 
     @property
     def correct(self) -> bool | None:
-        """Whether score and move agree with the file; None if the file contains no score."""
+        """Whether the score and the best move agree with the source; None if it gives no score."""
         expected, scores = self.problem.best_score, self.problem.scores
         if expected is None:
             return None
@@ -143,7 +143,7 @@ def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -
 
 
 def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> SolvedProblem:
-    """Solve a problem with a cleared engine, showing a progress line."""
+    """Clear the engine and solve a problem with it, showing a progress line."""
     if problem.position.over:
         return SolvedProblem(problem, final_analysis(problem.position), wld)
     engine.clear()
@@ -207,7 +207,7 @@ def format_row(number: int, solved: SolvedProblem, width: int = 80) -> str:
 
 
 def format_totals(done: Sequence[SolvedProblem]) -> str:
-    """Format the number of problems and correct results, time and nodes."""
+    """Format the totals: the numbers of problems and correct results, the time and the nodes."""
     verdicts = [solved.correct for solved in done if solved.correct is not None]
     correct = f", {sum(verdicts)} of {len(verdicts)} correct" if verdicts else ""
     seconds = sum(solved.analysis.seconds for solved in done)
@@ -235,7 +235,7 @@ def describe_search(solved: SolvedProblem) -> str:
 
 # ---- Awalé -----------------------------------------------------------------------------------------------------------
 def solve_awale(source: str, game: Game, limit: Limit, wld: bool, threads: int, hash: int, json: bool) -> None:
-    """Print the value and best move of each position."""
+    """Solve positions of Awalé; print the value and the best move of each position."""
 
     positions = read_positions(source, game)
     if not json:

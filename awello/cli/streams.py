@@ -17,7 +17,7 @@ ASCII_LOOKALIKES = {
 
 
 def prepare_streams() -> None:
-    """Replace closed streams, and write characters that an encoding lacks as similar ASCII characters."""
+    """Replace closed streams, and let others write similar ASCII characters where their encoding lacks a character."""
     codecs.register_error(ERROR_HANDLER, _replace)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -28,7 +28,7 @@ def prepare_streams() -> None:
 
 
 def to_ascii(text: str) -> str:
-    """Replace characters by similar ASCII characters, or `?`."""
+    """Replace each character by similar ASCII characters, or by `?` if there are none."""
     return "".join(map(_to_ascii, text))
 
 

@@ -12,7 +12,7 @@ COLUMN_PADDING_CHARS = 3  # for border and spaces
 def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Print a table whose `wrapped` columns may span several lines.
 
-    If it is still too wide, `optional` columns are omitted in the given order and listed below.
+    If the table is still too wide, `optional` columns are omitted in the given order and listed below.
     """
     for column in table.columns:
         column.no_wrap = column.header not in wrapped

@@ -1,4 +1,4 @@
-"""`awello tournament`: a round robin between bots, and its standings."""
+"""`awello tournament`: play a round robin between bots, and print its standings."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,12 +26,12 @@ FILE_LINE_CHARS = 240  # characters per line, if the output is not a terminal
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[list[str], typer.Argument(metavar="BOT", help="Players; 'awello players' lists them")],
+    bots: Annotated[list[str], typer.Argument(metavar="BOT", help="Bots; 'awello players' lists all players")],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair of bots, two games each", metavar="N")] = 100,
     move_time: Annotated[
         str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="TIME")
     ] = None,
-    tolerance: Annotated[str, typer.Option(help="Tolerance per move, for overhead", metavar="TIME")] = "10ms",
+    tolerance: Annotated[str, typer.Option(help="Accepted excess over a time limit", metavar="TIME")] = "10ms",
     max_memory: Annotated[
         float | None, typer.Option(help="Memory per bot in MiB; default: unlimited", metavar="MIB")
     ] = None,
@@ -55,9 +55,9 @@ def tournament(
 ) -> None:
     """Play a round-robin tournament between bots.
 
-    In a round, two bots play two games. The larger total score wins 3 points; a draw gives 1 point to each. A bot that
-    crashes, makes an illegal move or exceeds a limit loses the game. Can be interrupted; run the same command again to
-    resume.
+    In a round, two bots play two games. The bot with the larger total score gets 3 points; after a draw, each gets 1. A
+    bot that crashes, makes an illegal move or exceeds a limit loses the game. Can be interrupted; run the same command
+    again to resume.
     """
     limits = ResourceLimits(
         None if move_time is None else parse_duration(move_time),
@@ -71,7 +71,7 @@ def tournament(
 
 
 def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool) -> None:
-    """Play a tournament with live standings, and print its report, also after an interrupt."""
+    """Play a tournament with live standings; print the report at the end or after an interrupt."""
     latest = TournamentResult(tournament, [])
     label = f"tournament {tournament.game.family}"
 
@@ -97,7 +97,7 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
 
 
 def print_report(results: TournamentResult) -> None:
-    """Print the standings, resource usage, results of each pair, and errors."""
+    """Print the standings, the resource use, the results of each pairing, and the reasons for forfeits."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console = Console(highlight=False, markup=False, width=FILE_LINE_CHARS)
@@ -116,7 +116,7 @@ def print_report(results: TournamentResult) -> None:
 
 
 def _make_standings(results: TournamentResult, console: Console) -> list[RenderableType]:
-    """Format the standings; on a narrow terminal, list the bots and then their results."""
+    """Format the standings; if the terminal is narrow, list the specs first, then the results by rank."""
     standings = results.standings()
     wide, unlimited = (
         _make_standings_table(results, standings, narrow=False),
@@ -163,7 +163,7 @@ def _format_figure(value: float) -> str:
 def _make_cross_tables(
     results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
-    """Format the results of the row's bot against the column's bot, in tables that fit the width."""
+    """Format the results of each bot (row) against each other (column), in tables that fit the width."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross_table = results.cross_table()
     cells = [

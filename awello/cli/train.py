@@ -32,7 +32,7 @@ TrainingSeed = Annotated[
     int, typer.Option(min=0, help="Random seed; the same seed gives the same weights", metavar="SEED")
 ]
 PlotOption = Annotated[
-    Path | None, typer.Option(help="Plot the progress to an .svg or .png file; default: none", metavar="FILE")
+    Path | None, typer.Option(help="Also plot the progress to an .svg or .png file; default: none", metavar="FILE")
 ]
 TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Worker threads", metavar="N")]
 
@@ -67,9 +67,9 @@ def patterns(
 ) -> None:
     """Train Othello's pattern weights on finished games.
 
-    Learns from archives or from the games of 'awello selfplay'. Takes minutes, or hours with --depth; search results
-    are saved in a folder next to the output file. Can be interrupted; run the same command again to resume with the
-    next stage.
+    Learns from WTHOR files, transcripts or games of 'awello selfplay'. Takes minutes, or hours with --depth; search
+    results are saved in a folder next to the output file. Can be interrupted; run the same command again to resume with
+    the next stage.
     """
 
     if plot:
@@ -99,7 +99,7 @@ def format_step(step: StageResult) -> str:
 
 
 def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
-    """Plot the error by stage, against the training labels and against results."""
+    """Plot the errors by stage, relative to the training labels and to the results."""
     for labels in dict.fromkeys(step.labels for step in steps):
         chosen = sorted((step for step in steps if step.labels == labels), key=lambda step: step.empties)
         empties = [step.empties for step in chosen]
@@ -134,7 +134,7 @@ def awale_network(
             if not json:
                 print(
                     f"round {result.number:3d}: {result.examples:8,d} examples, error {result.error:.2f} seeds, "
-                    f"{result.baseline_error:.2f} without weights",
+                    f"{result.baseline_error:.2f} if all values are 0",
                     flush=True,
                 )
     text = f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}"
@@ -157,7 +157,7 @@ def perceptron(
 ) -> None:
     """Train the perceptron of the player puct by self-play.
 
-    Prints ten reports of the loss and of the score of puct@100n in 20 games against uct@1000n. Can be interrupted; run
+    Prints ten reports, with the loss and the score of puct@100n in 20 games against uct@1000n. Can be interrupted; run
     the same command again to resume.
     """
 

@@ -41,13 +41,13 @@ def cnn(
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Number of residual blocks", metavar="N")] = 2,
     view: Annotated[
         Literal["mover", "colours", "one"],
-        typer.Option(help="Input planes: mover and opponent, black and white, or a single one"),
+        typer.Option(help="Input planes: mover and opponent, Black and White, or a single plane"),
     ] = "mover",
     moves: Annotated[
-        Literal["all", "winners"], typer.Option(help="Moves to learn; winners: only theirs, and no value head")
+        Literal["all", "winners"], typer.Option(help="Moves to learn: all, or those of winners, without a value head")
     ] = "all",
     teacher: Annotated[
-        Path | None, typer.Option(help="weights.pt of a larger network, used as teacher; default: none", metavar="FILE")
+        Path | None, typer.Option(help="weights.pt of a larger network, the teacher; default: none", metavar="FILE")
     ] = None,
     seed: TrainingSeed = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")] = None,
@@ -57,7 +57,7 @@ def cnn(
 ) -> None:
     """Train a convolutional network on Othello games.
 
-    The network predicts the winner's move and the winner. Prints ten reports of the loss and the accuracy on validation
+    The network predicts the move played and the winner. Prints ten reports of the loss and the accuracy on validation
     games, and finally the accuracy on test games: games from 2016 on, or a random tenth if these are too few or too
     many. To use the network, play with cnn,weights=FOLDER/network.onnx. Can be interrupted; run the same command again
     to resume.
@@ -118,7 +118,7 @@ def find_device(requested: str | None, threads: int | None) -> str:
 
 
 def check_paths(paths: Sequence[Path]) -> None:
-    """Check the paths before training."""
+    """Check that the paths exist and can be combined."""
     for path in paths:
         if not path.exists():
             raise ConfigError(f"{str(path)!r} does not exist: give WTHOR files, a folder of them, or an archive")
@@ -129,7 +129,7 @@ def check_paths(paths: Sequence[Path]) -> None:
 
 
 def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
-    """Read the games, first converting them to a file in the output folder if necessary."""
+    """Read the games; unless they are already prepared, first write them to a file in the output folder."""
     from awello.learn.cnn_games import write_games
     from awello.learn.cnn_positions import GameArrays
 
@@ -172,7 +172,7 @@ def describe_training(report: dict[str, Any], out: Path) -> list[str]:
     ]
     if config["network"] == "residual" and config["view"] == "mover":
         return [*lines, f"play with it: cnn,weights={out / NETWORK_FILE}"]
-    return [*lines, "no player supports this input: omit --network and --view to train a network for a player"]
+    return [*lines, "no player can use this network: omit --network and --view to train one for the player cnn"]
 
 
 def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:

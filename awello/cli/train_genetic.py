@@ -1,4 +1,4 @@
-"""`awello train h1` to `h6`, `travers` and `otage`: learn weights and factors with the genetic algorithm."""
+"""`awello train h1` to `h6`, `train travers` and `train otage`: learn weights with the genetic algorithm."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # needs deap, an optional dependency
     from awello.learn.genetic import Evolution, GeneticConfig
 
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
-COMMAND_HELP = """Train the Awalé heuristic {name} by evolution.
+COMMAND_HELP = """Train the weights of the Awalé heuristic {name}.
 
 Uses the genetic algorithm of report 1. Can be interrupted; run the same command again to resume from the last complete
 generation.
@@ -63,7 +63,7 @@ for heuristic in HEURISTICS:
 
 @train.command()
 def otage(
-    memory: Annotated[Path, typer.Option(help="Folder of Otage's memory", metavar="FOLDER")],
+    memory: Annotated[Path, typer.Option(help="Otage's memory, a folder written by autoplay", metavar="FOLDER")],
     duration: DurationOption = "1h",
     out: TrainingOut = Path("otage.json"),
     jobs: JobsOption = None,
@@ -73,9 +73,9 @@ def otage(
     plot: PlotOption = None,
     json: Json = False,
 ) -> None:
-    """Train the factors of Otage's evaluation by evolution.
+    """Train the factors of Otage's evaluation.
 
-    Uses the genetic algorithm of report 1 with the patterns of the memory, and finally replaces the memory's factors.
+    Uses the genetic algorithm of report 1 and the patterns in the memory; at the end, replaces the memory's factors.
     Can be interrupted; run the same command again to resume from the last complete generation.
     """
     from awello.learn.otage_factors import make_config, write_factors
@@ -123,7 +123,7 @@ def run_evolution(
 
 
 def describe_evolution(evolution: "Evolution", separator: str = ", ") -> str:
-    """Describe the state of the evolution in one or two lines."""
+    """Describe the latest generation; `separator` precedes its weights."""
     last = evolution.history[-1]
     weights = " ".join(map(str, last.weights))
     return f"generation {len(evolution.history)}: best {last.best}, mean {last.mean:.0f}{separator}weights {weights}"

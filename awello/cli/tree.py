@@ -20,10 +20,10 @@ from awello.search.search_tree import SearchTree, parse_lists, search_tree
 
 @app.command()
 def tree(
-    game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; not with --leaves")] = None,
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; omit with --leaves")] = None,
     position: PositionOption = None,
     leaves: Annotated[
-        str | None, typer.Option(help="Tree as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="TREE")
+        str | None, typer.Option(help="Tree to search, as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="TREE")
     ] = None,
     search: Annotated[
         str, typer.Option(help="Spec of minimax, alphabeta, negamax or negamax-alphabeta", metavar="SPEC")
@@ -56,7 +56,7 @@ def tree(
 
 
 def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
-    """Search nested lists with the algorithm named by a spec."""
+    """Search a tree of nested lists with the algorithm that a spec names."""
     if spec.heuristic or spec.limit or spec.settings:
         raise SpecError(f"with --leaves, --search must be a name without settings: write {spec.name}")
     return search_tree(spec.name, parse_lists(text))

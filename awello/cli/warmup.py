@@ -16,7 +16,7 @@ def warmup(json: Json = False) -> None:
     if kernels_are_missing():
         with KernelCompiler() as compilation:
             compilation.wait(show=True)
-    load_kernels()  # compiles kernels that the workers could not
+    load_kernels()  # also compiles kernels that the worker processes failed to compile
     seconds = time.perf_counter() - started
     done, total = notice.done, notice.total
     text = f"{done} kernels compiled in {seconds:.1f} s, {total - done} were up to date; saved in {CACHE_FOLDER}"

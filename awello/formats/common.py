@@ -44,7 +44,7 @@ def read_first_game(reading: ReadResults) -> Record:
 
 
 def describe_extra_moves(record: Record) -> str:
-    """Describe the end of a game that is followed by more moves."""
+    """Return the error message for moves after the end of a game."""
     reason = f" ({end})" if (end := record.final.describe_end()) else ""
     return f"the game is over after move {len(record.moves)}{reason}; later moves are ignored"
 
@@ -80,15 +80,17 @@ def format_number(number: float) -> str:
 
 
 def check_standard_othello(record: Record, format: str) -> None:
-    """Raise `NotationError` unless the game is standard Othello from the start and was decided on the board."""
+    """Raise `NotationError` if the start is not Othello's standard one, or if a player resigned or forfeited."""
     if record.start != Position.start():
-        raise NotationError(f"{format} stores only games of Othello from the standard start, not from {record.start!r}")
+        raise NotationError(
+            f"{format} stores only games of Othello from the standard start, not from {record.start!r}: omit the game"
+        )
     if record.loser is not None:
         raise NotationError(f"{format} cannot record that a player {record.reason or 'lost'}: omit the game")
 
 
 def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
-    """Return the values or times of a record, empty if all are unknown."""
+    """Return values or times for a record; empty if all are unknown."""
     kept = tuple(numbers)
     return kept if any(number is not None for number in kept) else ()
 

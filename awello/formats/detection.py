@@ -2,7 +2,8 @@
 
 Games in GGF and OGN are detected first.  Otherwise the text is searched for a position: an Awalé diagram, a board on
 one line (as in OBF files) or a board drawn in rows; the text after it is read as moves.  If there is no position, the
-text is read as a game from the start.  All words that can be moves are tried first, then runs of adjacent moves.
+text is read as a game from the start.  To read moves, the whole text is tried as a transcript, then all words that can
+be moves, then runs of such words.
 """
 
 import re
@@ -56,9 +57,9 @@ class DetectedGame:
 
 
 def detect_game(text: str, game: Game | None = None) -> DetectedGame:
-    """Detect the game or position in a text; `NotationError` explains the most likely mistake.
+    """Detect the game or position in a text, or raise `NotationError` with the most likely mistake.
 
-    Without `game`, the text determines the rules: Othello on the size on which the moves are legal, or abapa.
+    Without `game`, the text determines the rules: abapa, or Othello on the board size on which the moves are legal.
     """
     if len(text) > MAX_TEXT_CHARS:
         message = f"the text has {len(text)} characters: paste one game, at most {MAX_TEXT_CHARS}"
@@ -70,7 +71,7 @@ def detect_game(text: str, game: Game | None = None) -> DetectedGame:
 
 
 def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
-    """Parse the first game of a text in GGF or OGN."""
+    """Parse the first game of a text in GGF or OGN; return None for other texts."""
     kind = "ggf" if GGF_PATTERN.search(text) else "ogn" if OGN_PATTERN.search(text) else None
     if kind is None:
         return None
@@ -133,7 +134,7 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
 
 
 def _check_family(game: Game | None, found_game: Game) -> None:
-    """Raise `NotationError` if the game does not belong to the family of the position."""
+    """Raise `NotationError` if the chosen game and the detected position belong to different families."""
     if game is not None and game.family != found_game.family:
         titles = found_game.adapter.title, game.adapter.title
         message = "this is a position of {}, not of {}: choose the other game".format(*titles)
@@ -185,7 +186,7 @@ def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _find_board_size(run: list[str]) -> int:
-    """Return the number of squares of the board at the beginning of the words, 0 if there is none."""
+    """Return the number of squares of the board with which the words begin; 0 if there is none."""
     letters, ends = "".join(run), set(accumulate(map(len, run)))
     whole = (size for size in BOARD_SQUARE_COUNTS if size in ends or (size + 1 in ends and DISC_LETTERS[letters[size]]))
     return max((size for size in whole if _has_discs(letters[:size])), default=0)
@@ -196,7 +197,7 @@ def _has_discs(letters: str) -> bool:
 
 
 def _find_side_to_move(text: str, rest: str = "") -> int | None:
-    """Return the side to move: the letter at the beginning of the rest, or as stated in the text; None if unknown."""
+    """Return the side to move: the letter with which `rest` begins, or as stated in `text`; None if unknown."""
     side = DISC_LETTERS.get("".join(rest.split(maxsplit=1)[:1]), 0)
     if side:
         return side - 1
@@ -205,7 +206,7 @@ def _find_side_to_move(text: str, rest: str = "") -> int | None:
 
 
 def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
-    """Parse a board; the side to move defaults to Black for an even number of discs, unless Black must pass."""
+    """Parse a board; an unknown side to move is derived from the number of discs, unless that side must pass."""
     _check_family(game, Game.OTHELLO)
     positions = [parse_position(f"{letters} {mover}", game) for mover in "XO"]
     if side is None:
@@ -239,7 +240,7 @@ def _guess_game(text: str) -> Game:
 
 
 def _check_typos(text: str) -> None:
-    """Raise `NotationError` if most moves are in words with an invalid end, such as `f5d6x9`."""
+    """Raise `NotationError` if most moves are in words that begin with moves but end with other text: `f5d6x9`."""
     words = [word for word in WORD_PATTERN.findall(text) if not OTHELLO_JOINED_MOVES_PATTERN.fullmatch(word)]
     typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_PATTERN.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
@@ -286,8 +287,8 @@ def _generate_readings(text: str, starts: list[Position]) -> Iterator[list[str]]
     if not (all_names := _extract_names(text, game)[0]):
         return
     yield all_names
-    # Step 3. The words from the first legal move on, or the longest run of adjacent moves. They must be more than half
-    # of all moves, because the rest is ignored.
+    # Step 3. The words from the first legal move on, then the longest run of words that can be moves. Such a part must
+    # contain more than half of all possible moves, because the rest is ignored.
     words = list(_split_words(text, game))
     legal = [_drop_until_legal(words, start) for start in starts]
     runs = [list(run) for moves, run in groupby(words, lambda names: names is not None) if moves]
@@ -302,13 +303,13 @@ def _generate_readings(text: str, starts: list[Position]) -> Iterator[list[str]]
 
 
 def _drop_until_legal(words: list[list[str] | None], start: Position) -> list[list[str] | None]:
-    """Drop the words before the first that begins with a legal move; Othello's moves may be in upper case."""
+    """Drop the words before the first one that begins with a legal move; Othello's moves may be in upper case."""
     legal = set(map(start.format_move, start.legal_moves()))
     return list(dropwhile(lambda names: not names or legal.isdisjoint({names[0], names[0].lower()}), words))
 
 
 def _extract_names(text: str, game: Game) -> tuple[list[str], int]:
-    """Extract all possible moves of a text; return them and the number of other words."""
+    """Return all names in a text that can be moves, and the number of other words."""
     words = list(_split_words(text, game))
     return _flatten(words), words.count(None)
 
@@ -318,7 +319,7 @@ def _flatten(words: Iterable[list[str] | None]) -> list[str]:
 
 
 def _split_words(text: str, game: Game) -> Iterator[list[str] | None]:
-    """Yield the possible moves of each word: none for a number, None for any other word."""
+    """Yield, for each word, the list of its moves: empty for a number, None if the word cannot be moves."""
     for line in text.splitlines():
         if "".join(line.split()) in PIT_HEADINGS:
             continue

@@ -2,7 +2,7 @@ r"""GGF, the Generic Game Format for Othello, used by the Generic Game Server an
 
 A game is `(;TAG[value]...;)`: the players (`PB`, `PW`), site and date (`PC`, `DT`), the starting board (`BO`), the
 result (`RE`) and the moves as `B[f5/value/seconds]`; unknown parts are empty.  A number before a game counts the games
-that belong together: `2` is a synchro pair.  Values are in discs, from the mover's view.  Text around the games is
+that belong together: `2` marks a synchro pair.  Values are in discs, from the mover's view.  Text around the games is
 skipped.  `(;` always begins a game; in values `]`, `\` and the `;` of `(;` are escaped with `\`.
 """
 
@@ -65,7 +65,7 @@ def read_ggf(content: str) -> ReadResults:
 
 
 def _read_game(text: str, line: int, game_of_pair: int) -> Record | NotationError:
-    """Read the game at the beginning of a text."""
+    """Read the game with which a text begins."""
     try:
         fields, moves = _parse_fields(text, line)
         if game_of_pair:
@@ -157,7 +157,7 @@ def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
 
 
 def _restore_passes(start: Position, given_moves: list[GgfMove]) -> list[GgfMove]:
-    """Insert missing passes; raises an error if a move is illegal or by the wrong side."""
+    """Insert missing passes; raises `NotationError` if a move is illegal or by the wrong side."""
     moves, sides = tuple(move for _, move, _, _ in given_moves), [side for side, _, _, _ in given_moves]
     with suppress(AwelloError):  # fast path for regular games
         found = restore_passes(start, [move for move in moves if move != PASS])
@@ -220,7 +220,9 @@ def format_ggf(record: Record) -> str:
     """Format a game of Othello as `(;...;)`."""
     game = record.start.game
     if game.family != "othello":
-        raise NotationError(f"GGF stores only games of Othello, not of {game}: omit it, or write OGN or transcripts")
+        raise NotationError(
+            f"GGF stores only games of Othello, not of {game}: omit the game, or write OGN or transcripts"
+        )
     result = record.tags.get("RE") or _format_result(record)
     fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in TAG_NAMES.items() if name in record.tags}
     for name, value in record.tags.items():

@@ -29,7 +29,7 @@ def build_record(
     """Build a record from the fields of a line."""
     start = Position.start(Game(game))  # type: ignore[arg-type]  # a name
     played = parse_transcript(moves, start).moves
-    if len(played) == len(seconds) - 1:  # transcripts omit the final pass before a forfeit
+    if len(played) == len(seconds) - 1:  # the transcript omits a final pass, which only a forfeit can follow
         played = (*played, PASS)
     names = dict(zip(start.game.sides, players, strict=False))
     return Record(start, played, tuple(seconds), (), {**names, **(tags or {})}, loser, reason)
@@ -63,7 +63,7 @@ def _check_types(record: Record) -> None:
     times = all(isinstance(spent, int | float) or spent is None for spent in record.seconds)
     texts = all(isinstance(text, str) for text in (*record.tags, *record.tags.values(), record.reason))
     if not (times and texts and record.loser in (None, 0, 1) and len(record.seconds) in (0, len(record.moves))):
-        raise NotationError("expected strings as tags, one time per move, and 0 or 1 as the loser")
+        raise NotationError("expected strings as tags and reason, one time per move, and 0 or 1 as the loser")
 
 
 def write_jsonl(records: Iterable[Record]) -> Iterator[str]:
@@ -71,7 +71,9 @@ def write_jsonl(records: Iterable[Record]) -> Iterator[str]:
     for record in records:
         game = record.start.game
         if record.start != Position.start(game):
-            raise NotationError(f"a journal stores only games from the standard start, not from {record.start!r}")
+            raise NotationError(
+                f"a journal stores only games from the standard start, not from {record.start!r}: omit the game"
+            )
         tags = dict(record.tags)
         fields: dict[str, Any] = {
             "game": str(game),

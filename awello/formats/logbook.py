@@ -1,7 +1,7 @@
 """Logistello's logbook: one game of Othello per line, `+d3-c3+c4...: -04 10`.
 
 `+` marks Black's moves and `-` White's, so a repeated sign implies a pass.  After the moves come Black's discs minus
-White's, not counting empty squares, and a number used by Logistello; they are kept as the tags `Difference` and `Note`.
+White's, without the empty squares, and a number used by Logistello.  These become the tags `Difference` and `Note`.
 `#` starts a comment.  Only games from the standard starting position on 8x8 can be written.
 """
 
@@ -17,7 +17,7 @@ from awello.rules.othello import format_square
 
 LOGBOOK_LINE_PATTERN = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
 SQUARE_NAMES = [format_square(square, 8) for square in range(64)]
-ALTERNATING_SIGNS = "+-" * 60  # of a game without passes
+ALTERNATING_SIGNS = "+-" * 60  # by ply, passes included
 
 
 def read_logbook(content: str) -> ReadResults:

@@ -1,6 +1,6 @@
-"""OBF files: Othello problems, one position per line, with known scores.
+"""OBF files: Othello problems, one position per line, with its known scores.
 
-A line consists of the board, the side to move, and `A2:+38;` for each move, best first, or a single `+38;` for the
+A line consists of the board, the side to move, then `A2:+38;` for each move, best first, or a single `+38;` for the
 position.  Fields end with `;`, and `%` starts a comment.  Scores are in discs, from the mover's view.
 """
 
@@ -69,7 +69,7 @@ def parse_problem(line: str) -> Problem:
     """Parse a line without a comment."""
     board, *rest = line.split(";")
     *_, size = Game.OTHELLO.adapter.parse_position(board)
-    position = parse_position(board, Game(size))  # with an explicit game, so never an Awalé diagram
+    position = parse_position(board, Game(size))  # with the game, so that it cannot be read as an Awalé diagram
     scores: dict[int, int] = {}
     position_scores: list[int] = []
     for field in filter(None, map(str.strip, rest)):
@@ -87,7 +87,7 @@ def parse_problem(line: str) -> Problem:
 
 
 def _parse_score(text: str, position: Position) -> int:
-    """Parse a disc difference such as `+38`."""
+    """Parse a score in discs such as `+38`."""
     max_score = position.game.points
     if re.fullmatch(r"[+-]?[0-9]{1,2}", text.strip()) and abs(score := int(text)) <= max_score:
         return score

@@ -78,7 +78,7 @@ def _find_game_starts(content: str) -> Iterator[int]:
 
 
 def _read_game(text: str, line: int) -> ReadResults:
-    """Read a game that begins at this line; moves after its end are dropped and reported as an error."""
+    """Read a game that begins at line `line`; moves after its end are dropped and reported as an error."""
     try:
         tags, at = _read_tags(text, line)
         game = _parse_variant(tags.pop("Variant", "abapa"))
@@ -122,7 +122,7 @@ def _parse_variant(name: str) -> Game:
 
 
 def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str, DamagedFileError | None]:
-    """Read the moves with values and times; return the game, the result, and an error if moves follow its end."""
+    """Read the moves with values and times; return the game, its result, and an error if moves follow its end."""
     position, moves, result, extra_moves = start, list[int](), "", None
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
     while (at := _skip_space(text, at)) < len(text):
@@ -158,7 +158,7 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
 
 
 def _format_line_number(text: str, at: int, first: int) -> str:
-    """Format the line of an offset; `first` is the line at which the text begins."""
+    """Format the number of the line at an offset; `first` is the number of the text's first line."""
     return f"line {first + text.count(chr(10), 0, at)}"
 
 
@@ -205,7 +205,9 @@ def format_ogn(record: Record) -> str:
     """Format a game of Awalé: tags, an empty line, moves."""
     game, start = record.start.game, record.start
     if game.family != "awale":
-        raise NotationError("OGN stores only games of Awalé, not of Othello: omit it, or write GGF or transcripts")
+        raise NotationError(
+            "OGN stores only games of Awalé, not of Othello: omit the game, or write GGF or transcripts"
+        )
     if wrong := [tag for tag in record.tags if tag in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
         raise NotationError(f"OGN cannot store a tag named {wrong[0]!r}: rename it, using only letters, digits and _")
     result = record.tags.get("Result") or _format_result(record)

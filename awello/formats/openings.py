@@ -23,13 +23,13 @@ class Opening:
 
 
 def find_opening(game: Record | Iterable[Position]) -> Opening | None:
-    """Find the opening of a game: the name of its last named position."""
+    """Find the opening of a game: the last position that has an opening name determines it."""
     positions = game.positions() if isinstance(game, Record) else game
     return next(filter(None, map(find_opening_at, reversed(list(positions)))), None)
 
 
 def find_opening_at(position: Position) -> Opening | None:
-    """Find the opening name of a position; only Othello on 8x8 has opening names."""
+    """Find the opening that ends in a position; only openings of Othello on 8x8 have names."""
     return load_opening_names().get(position.canonical()) if position.game is Game.OTHELLO else None
 
 

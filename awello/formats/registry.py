@@ -48,7 +48,7 @@ def _make_text_format(
     write: Callable[[Iterable[Record]], Iterator[str]],
     signature: str,
 ) -> Format:
-    """Define a text format, identified by a regular expression at the beginning of the file."""
+    """Define a text format, identified by a regular expression that matches in the first `DETECTION_BYTES`."""
     pattern = re.compile(signature.encode(), re.M)
     return Format(
         name,

@@ -24,14 +24,14 @@ def format_transcript(record: Record) -> str:
 
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:
-    """Parse a transcript; errors name the wrong move and its number."""
+    """Parse a transcript; error messages name the wrong move and its number."""
     start = start or Position.start()
     names, rest = split_transcript(text, start.game)
     record, error = play_names(names, start)
     if error:
         raise error
     if rest:
-        raise NotationError(f"move {len(record.moves) + 1} of the transcript, {rest[:8]!r}, is not a move")
+        raise NotationError(f"move {len(record.moves) + 1} of the transcript: {rest[:8]!r} is not a move")
     return record
 
 

@@ -1,8 +1,8 @@
 """Lists of transcripts: one game per line, optionally with a result and a note, `f5d6c3d3 -12 Ann - Bob`.
 
-The moves may follow a starting position, an OBF board or an Awalé diagram.  `#` starts a comment.  A comment with the
-name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; by default they are Othello
-on 8x8 or, if the moves are single letters, abapa.
+The moves may be preceded by a starting position: an OBF board or an Awalé diagram.  `#` starts a comment.  A comment
+with the name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; by default, this is
+Othello on 8x8 or, if the moves are single letters, abapa.
 
 The number after the moves is kept as the tag `Difference`, the rest of the line as `Note`.
 """
@@ -115,7 +115,7 @@ def _format_line(record: Record) -> str:
 
 
 def _format_suffix(record: Record) -> str:
-    """Format the difference and the note; raises `NotationError` if they would not read back."""
+    """Format the difference and the note; raises `NotationError` if a reader would not restore them."""
     kept = {tag: record.tags[tag] for tag in ("Difference", "Note") if tag in record.tags}
     text = " ".join(kept.values())
     is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])

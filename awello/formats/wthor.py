@@ -1,11 +1,11 @@
 """WTHOR, the database format of the French Othello federation: games in `.wtb` files, names in `.jou` and `.trn` files.
 
 A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers of
-the event and the players, Black's score, Black's theoretical score under best play from the number of empty squares in
-the header, and 60 moves as ten times the row plus the column, or 0 for no move.  Passes are not stored.  A name takes
-20 bytes (players) or 26 bytes (events) of Latin-1, padded with zeros.
+the event and the players, Black's score, Black's theoretical score, and 60 moves as ten times the row plus the column,
+or 0 for no move.  The theoretical score results from best play after the position whose number of empty squares is in
+the header.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes (events) of Latin-1, padded with zeros.
 
-The numbers and scores of a row are kept as tags, so records and the header reproduce the same bytes.
+The numbers and scores of a row are kept as tags, so the records and the header suffice to write the same bytes again.
 """
 
 import re
@@ -25,7 +25,7 @@ HEADER_STRUCT = struct.Struct("<4BIHHBBBB")
 GAME_STRUCT = struct.Struct("<HHHBB60s")
 PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # of one name
 UNKNOWN_NAME = "???"  # the name numbered 0
-MAX_NAMES = 1 << 16  # per file, one of them the unknown name
+MAX_NAMES = 1 << 16  # a file has fewer names than this, so that their number fits into 16 bits
 PERFECT_SCORE_EMPTIES = 24  # empty squares from which theoretical scores are usually computed
 
 INVALID_SQUARE = 255
@@ -63,7 +63,7 @@ class WthorHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class WthorNames:
-    """A file of names of players or events, by number."""
+    """The names of players or events in a file, by number."""
 
     header: WthorHeader
     width: int
@@ -142,7 +142,7 @@ def parse_names(content: bytes) -> WthorNames:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
-    """Format a `.wtb` file; missing number tags become 0, and a missing score becomes the final score."""
+    """Format a `.wtb` file; for missing tags, write 0 or, as Black's score, that of the final position."""
     rows = [_format_row(record) for record in records]
     yield HEADER_STRUCT.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
@@ -189,7 +189,7 @@ def _format_name(name: str, width: int) -> bytes:
 
 
 def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
-    """Format games of one year as three files, by file extension; players and events get new numbers."""
+    """Format games of one year as three files, keyed by file extension; players and events get new numbers."""
     rows, numbers = [], [{UNKNOWN_NAME: 0}, {UNKNOWN_NAME: 0}]
     years: set[int] = set()
     for record in records:

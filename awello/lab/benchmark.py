@@ -1,4 +1,4 @@
-"""Games against random: the tables of report 2, and the mean share of the board during a game, which it proposes."""
+"""Games against random: the tables of report 2, and the mean share of the board, which that report proposes."""
 
 import statistics
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (6, 8)
-COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # compared by report 2
+COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # report 2 compares them with alpha-beta
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan alpha-beta with each heuristic at each depth and, up to depth 6, the other algorithms of report 2."""
+    """Plan games of alpha-beta with each heuristic and depth; up to depth 6, also of report 2's other algorithms."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())
@@ -45,7 +45,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
             ]
         )
     unit = plan.find_rules().adapter.share_name
-    header = ["player", "won", f"{unit} held at the end, %", "by random, %", "throughout, %", "by random, %"]
+    header = ["player", "games won", f"{unit} held at the end, %", "random at the end, %"]
+    header += ["mean during the game, %", "random during the game, %"]
     header += ["mean time per move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.add_table("players", "Games against random", header, rows)
     report.write()

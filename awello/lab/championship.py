@@ -28,7 +28,7 @@ def list_players(game: str, depth: int) -> list[str]:
 
 
 def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
-    """Group the players that meet by depth; for a game with a single strategy, all depths meet."""
+    """Return groups of players that meet: one group per depth, or one in all for a game with a single strategy."""
     groups = {str(depth): list_players(game, depth) for depth in depths}
     if len(STRATEGIES[game]) > 1 or len(depths) == 1:
         return groups
@@ -36,7 +36,7 @@ def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan all pairs of the same depth, or of all depths if the game has a single strategy."""
+    """Plan all pairs of the players in each group and `random`."""
     specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
@@ -73,8 +73,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     results, report = ChampionshipResults(plan, games), Report(folder, f"Championship: {plan.game}")
     report.add_text(
         f"{plan.games} games for each pair, from {(plan.games + 1) // 2} random openings of {plan.opening_plies} plies "
-        f"that all pairs share, each played with both colours; seed {plan.seed}. Scores are official; "
-        "a draw is half a point."
+        f"that all pairs share, each played with both colours; seed {plan.seed}. Scores are "
+        "official final scores; in Othello, the winner gets the empty squares. A draw is half a point."
     )
     several_strategies = len(STRATEGIES[plan.game]) > 1
     if several_strategies:
@@ -147,7 +147,7 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         verb = "beats" if shares[name] > 0.5 else "does not beat"
         mean = "{:.1f} to {:.1f}".format(*scores[name])
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
-    text = ["Report 0 concludes this, based on mean scores over all opponents. In direct games:", "\n".join(lines)]
+    text = ["Report 0 concludes this, based on mean scores over all opponents. In direct games here:", "\n".join(lines)]
     if shares["positional"] <= 0.5:
         by_table = [
             100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
@@ -155,8 +155,8 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]
         text += [
-            "This differs from the report. One reason: against positional with table 1, mixed scores "
-            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 does not separate them, "
+            "This differs from report 0. One reason: against positional with table 1, mixed scores "
+            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 does not separate these, "
             "and the better the table, the more mixed loses by not using it after 30 discs. Over all opponents, the "
             f"mean scores are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional: a mean score also counts "
             "the margin of games that are won in any case."

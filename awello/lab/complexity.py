@@ -32,14 +32,17 @@ def list_compared_heuristics(game: str) -> tuple[str, ...]:
 
 
 def make_spec(heuristic: str, depth: int, settings: str | None) -> str:
-    """Return the spec of alpha-beta with settings, or of plain negamax (`None`), with table 2 as in report 0."""
+    """Return the spec of alpha-beta with settings, or of plain negamax for `None`, with table 2 as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if settings is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, settings]))
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan plain search and both alpha-betas for every heuristic and depth, and each setting at the maximum depth."""
+    """Plan plain negamax, and alpha-beta with and without `strict_cutoff`, for every heuristic and depth.
+
+    The effect of each setting is measured at the maximum depth only.
+    """
     settings = [
         text
         for name, text in SEARCH_SETTINGS.items()
@@ -154,9 +157,9 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
 STATISTIC_NAMES = ("max", "mean", "std")
 RATIO_REMARK = (
     "Report 0's alpha-beta cuts only when alpha *exceeds* beta and does not cut at equality, which costs most "
-    'where a heuristic has few values. The columns "strict cutoff" do the same; the first column cuts as '
-    "soon as alpha reaches beta, which gives the same values. Means that differ from report 0's by more than a factor "
-    "of two:"
+    'for heuristics with few distinct values. The columns "strict cutoff" are for this alpha-beta. The first column is '
+    "for one that cuts as soon as alpha reaches beta, which gives the same values. Means that differ from report 0's "
+    "by more than a factor of two:"
 )
 
 
@@ -176,8 +179,8 @@ def _describe_difference(
         return [f"{line}, which is close."]
     pairs = mean_nodes, [1e4 * mean for mean in report_means_10k]
     our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in pairs)
-    means = f"Mean nodes with alpha-beta and without are {our_means} here, {report_means} there"
-    return [f"{line}, not close either. {means}: positions with more moves, where alpha-beta saves more."]
+    means = f"Mean nodes with alpha-beta and without are {our_means} here, and {report_means} in report 0"
+    return [f"{line}, not close either. {means}: in positions with more moves, alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
@@ -204,6 +207,6 @@ def _savings(report: Report, game: str, depth: int, results: ComplexityResults) 
                 rows.append(
                     [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
                 )
-    report.add_text("## Savings by setting", "Compared with alpha-beta without any of these, in the same games.")
+    report.add_text("## Savings by setting", "Compared with alpha-beta without these settings, in the same games.")
     header = ["heuristic", "setting", "nodes per move", "nodes saved, %", "time saved, %"]
     report.add_table("savings", f"Savings at depth {depth}", header, rows)

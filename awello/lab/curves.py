@@ -1,7 +1,7 @@
 """Training runs of the convolutional network: learning curves, final accuracy, and snapshots.
 
 The folder of a run contains `curves.jsonl`, `report.json` and the snapshots `epochs/network-STEP.onnx`.  The results of
-four runs are shipped in `data/cnn-curves.json`, so that their curves can be drawn without folders.
+four runs are shipped in `data/cnn-curves.json`, so that their curves can be drawn without those folders.
 """
 
 import json
@@ -65,7 +65,7 @@ class TrainingCurves:
         network = "report 0's: 8 convolutions, 2 dense layers"
         if self.settings["network"] != "report0":
             gates = " with squeeze-and-excitation" if self.settings["squeeze_excitation"] else ""
-            network = f"{self.settings['blocks']} residual blocks of {self.settings['width']}{gates}"
+            network = f"{self.settings['blocks']} residual blocks of {self.settings['width']} channels{gates}"
         played = "moves of winners" if self.settings["moves"] == "winners" else "all moves, result"
         teacher = f"a teacher ({100 * self.settings['teacher_weight']:.0f} %); " if self.settings["teacher"] else ""
         return network, VIEW_DESCRIPTIONS[self.settings["view"]], teacher + played
@@ -84,7 +84,7 @@ def write_trainings(trainings: list[TrainingCurves], file: Path) -> None:
 
 
 def read_training(folder: Path, name: str) -> TrainingCurves:
-    """Read the folder of a training run, rounded to four digits; unfinished runs have only curves."""
+    """Read the results of a training run from its folder, rounded to four digits; unfinished runs have only curves."""
     curves, file = _read_curves(folder), folder / "report.json"
     if not file.exists():
         return TrainingCurves(name, {}, None, None, None, None, curves)
@@ -108,7 +108,7 @@ def find_snapshots(folder: Path) -> dict[int, Path]:
 
 
 def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
-    """Read the evaluations; if a resumed run has repeated a step, keep the later row."""
+    """Read the evaluations; if a resumed run has repeated steps, keep the later rows."""
     file, rows = folder / "curves.jsonl", list[tuple[float, ...]]()
     try:
         for line in file.read_text("utf-8").splitlines():

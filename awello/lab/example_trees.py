@@ -21,7 +21,7 @@ DEEP_VALUES = [
     [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
 ]
 
-MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; noise is the maximum error of the shallow values
+MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; MAX_NOISE is the maximum error of the shallow values
 BRANCHING = (3, 5)
 
 
@@ -35,7 +35,7 @@ class ExampleNode:
 
 @dataclass(frozen=True)
 class DepthResult:
-    """The result of the search of one depth."""
+    """The result of the search to one depth."""
 
     depth: int
     move: str
@@ -104,7 +104,7 @@ class ExampleSearch:
 
 
 def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
-    """Sort moves by an order; other moves come last, in their original order."""
+    """Sort moves as in `order`; moves that it does not contain come last, in their original order."""
     return sorted(moves, key=lambda move: order.index(move) if move in order else len(order))
 
 
@@ -125,7 +125,10 @@ def make_random_tree(rng: random.Random) -> ExampleNode:
 
 
 def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
-    """Build a tree of three levels from the values of its leaves and their parents, for the root's mover."""
+    """Build a tree of three levels; `deep` has the values of the leaves and `shallow` those of their parents.
+
+    All values are from the view of the root's mover.
+    """
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):
         replies = {}

@@ -1,4 +1,4 @@
-"""Experiments: games between pairings of players, with results in tables and plots."""
+"""Experiments: games between pairs of players, whose results are shown in tables and plots."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ class ExperimentPlan(GamePlan):
     games: int
     seed: int
     opening_plies: int = 0
-    """Random first moves; two consecutive games share them."""
+    """The number of random first moves, which two consecutive games share."""
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "games"
 
@@ -44,7 +44,7 @@ class ExperimentPlan(GamePlan):
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:
-        """Return the opening of a pair of games; it is the same for all pairings."""
+        """Return the opening of a pair of games, which is the same for all pairings."""
         return random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
     def job(self, number: int) -> GameJob:
@@ -55,7 +55,7 @@ class ExperimentPlan(GamePlan):
         return asdict(self)
 
     def group_by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
-        """Return the games of each pairing."""
+        """Return a list of games for each pairing."""
         return [[game for game in games if game.pairing == number] for number in range(len(self.pairings))]
 
 
@@ -103,13 +103,13 @@ def check_experiment(plan: ExperimentPlan) -> None:
 
 
 def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:
-    """Convert the results of all jobs, ordered by pairing and number."""
+    """Convert the results of all jobs to games, sorted by pairing and number."""
     games = [describe_game(*at, result) for at, result in zip(plan.schedule, results, strict=True)]
     return sorted(games, key=attrgetter("pairing", "number"))
 
 
 def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGame:
-    """Convert the result of a job to an `ExperimentGame`."""
+    """Convert the result of a job to a game of the experiment."""
     side = first_side(number)
     _, *positions = (position.counts() for position in result.record.positions())
     after_moves = positions[result.opening :]

@@ -1,9 +1,10 @@
 """A tournament of nine players for Awalé: figure 3 of report 1.
 
-Every pair plays rounds of two games, in which each player moves first once.  The larger total score wins the round and
-3 points; a draw gives 1 point.  The total of a player is the sum over all opponents of its mean points per round, at
-most 24.  The heuristics use learnt weights and a node budget, which is reduced for lower depths; `MinMax` is alpha-beta
-with DiffScore.  Report 1 does not describe two of the nine players; its final agent and the greedy player replace them.
+Every pair plays rounds of two games, in which each player moves first once.  The player with the larger total score
+wins the round and gets 3 points; a draw gives 1 point.  The total of a player is the sum over all opponents of its mean
+points per round, at most 24.  The heuristics use learnt weights and a node budget, which grows by a factor of 4 per ply
+of depth; `MinMax` is alpha-beta with DiffScore.  Report 1 does not describe two of the nine players; its
+final agent and the greedy player replace them.
 """
 
 from collections.abc import Sequence
@@ -75,10 +76,10 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     report.add_text(
         f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
         f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
-        "round: 3 for the larger total score of its two games, 1 for a draw.",
-        "The report names "
+        "round: 3 for the larger total score in the two games of a round, 1 for a draw.",
+        "Report 1 names "
         + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in REPLACEMENTS.items())
-        + " without a description.",
+        + " without describing them.",
     )
     order = sorted(ranks, key=lambda name: -ranks[name])
     published_order = sorted(published.REPORT1_POINTS, key=lambda name: -published.REPORT1_POINTS[name])
@@ -97,5 +98,5 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         "pairs", "Mean points per round of the row's player against the column's player", ["", *order], pairs
     )
     better = "beats" if points[names["MinMaxH3.2"], names["MinMax"]] > 1.5 else "does not beat"
-    report.add_text(f"H3 {better} DiffScore; in the report, it does.")
+    report.add_text(f"H3 {better} DiffScore; in report 1, H3 beats DiffScore.")
     report.write()

@@ -31,13 +31,13 @@ from awello.rules.game import Game, find_game
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
 SLOW_GAMES_SHARE = 0.4  # games per opponent of slow players, as a share of those of fast players
-SNAPSHOT_GAMES_FACTOR = 3  # snapshots are fast and differ little, so they play this many times `games`
+SNAPSHOT_GAMES_FACTOR = 3  # snapshots are fast and differ little, so `games` is multiplied by this
 OTAGE_SPECS = ("otage@20ms", "otage@100ms")
 CHAMPION_LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
 REMARKS = (
-    "Four trainings, all on the games of 1977 to 2015. The last two columns are the accuracy on moves in games of 2016 "
-    "to 2025, of winners and of both sides: the share of moves that were the first choice of the network, without "
+    "Four trainings, all on the games of 1977 to 2015. The last two columns are accuracies in games of 2016 to 2025: "
+    "the share of the moves, of winners and of both sides, that were the first choice of the network, without "
     "search and without symmetries. The accuracy of the shipped network was measured before quantisation.",
     "- *The shipped network* has a teacher, a large network that was trained earlier: the teacher's predictions make "
     "up four fifths of its targets.\n"
@@ -47,9 +47,9 @@ REMARKS = (
     "teacher. They differ in their inputs: Black's and White's discs and the side to move, or the mover's and "
     "the opponent's discs and the legal moves.",
     "So only the two small trainings differ in a single respect. The first two differ from each other, and from these, "
-    "in network, targets and time, so the difference has no single cause. The loss of the shipped network cannot "
-    "be compared with the others either: it is measured against the teacher, the others against the moves "
-    "played.",
+    "in network, targets and time, so no difference in their results has a single cause. The loss of the "
+    "shipped network cannot be compared with the others either: it is measured against the teacher, the others against "
+    "the moves played.",
 )
 
 
@@ -60,7 +60,7 @@ class LearningPlan(ExperimentPlan):
     counts: tuple[int, ...] = ()
     """Number of games of each pairing."""
     training: str = ""
-    """Folder of a training run to report on; may be empty."""
+    """Folder of the training run to report on; empty for none."""
     networks: tuple[str, ...] = ()
     """Fingerprints of the snapshots."""
 
@@ -75,7 +75,7 @@ class LearningPlan(ExperimentPlan):
 def make_plan(
     game: str, variant: str | None, games: int, depths: Sequence[int], seed: int, training: Path | None = None
 ) -> LearningPlan:
-    """Plan the games of the network's players against all opponents, and of snapshots against two opponents."""
+    """Plan the games of the players with a network, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
     policy_player, *searching = CHAMPION_LEVELS
@@ -163,7 +163,7 @@ def fit_decreasing(shares: Sequence[float]) -> list[float]:
 
 
 def find_equal_level(points: Mapping[int, float]) -> float:
-    """Interpolate the level against which a player scores half of the points; infinite if beyond all levels."""
+    """Interpolate the level against which a player scores half of the points; ±infinity if outside all levels."""
     shares = dict(zip(points, fit_decreasing(list(points.values())), strict=True))
     if min(shares.values()) > 0.5:
         return math.inf
@@ -174,7 +174,7 @@ def find_equal_level(points: Mapping[int, float]) -> float:
 
 
 def format_level(level: float, levels: Sequence[int]) -> str:
-    """Format a level with one decimal, or as above or below all levels played."""
+    """Format a level with one decimal, or as `above` or `below` if it is outside the levels played."""
     if math.isfinite(level):
         return f"{level:.1f}"
     return f"above {levels[-1]}" if level > 0 else f"below {levels[0]}"
@@ -344,8 +344,8 @@ def _write_games(report: Report, plan: ExperimentPlan, results: Mapping[tuple[st
         )
     report.add_text(
         "## All games",
-        "With the mean time per move. Players with a time limit are stronger on a faster machine.",
+        "The last two columns are the mean times per move. Players with a time limit are stronger on a faster machine.",
     )
     header = ["player", "against", "wins", "draws", "losses", "points, %", "±"]
-    header += ["lead, discs", "its move, ms", "theirs, ms"]
+    header += ["mean margin, discs", "time of the player, ms", "time of the opponent, ms"]
     report.add_table("games", "Results", header, rows)

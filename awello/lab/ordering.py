@@ -28,8 +28,8 @@ SEARCH_SPECS = {
 }
 DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
-    "Nodes saved are relative to the textbook. Report 1's first row is its initial implementation, with another board "
-    "representation; its times are from another machine and language, so only the savings can be compared.",
+    "Nodes saved are relative to textbook alpha-beta. Report 1's first row is its initial implementation, with another "
+    "board representation; its times are from another machine and language, so only the savings can be compared.",
     "A move category that is tried first can only lose score, and one that is tried late gains much if it succeeds. "
     "So scores stay close to each other and adapt to the current positions: live scores save more than frozen ones.",
 )
@@ -41,7 +41,7 @@ def list_searches(game: str) -> dict[str, str]:
 
 
 def default_heuristic(game: str) -> str:
-    """Return the heuristic of all searches."""
+    """Return the heuristic that all searches use."""
     return list_heuristics(DEFAULT_BY_FAMILY[game])[0]
 
 
@@ -68,8 +68,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     rules = f", rules of {plan.variant}" if plan.variant else ""
     report.add_text(
         f"Each search, with `{default_heuristic(plan.game)}`, plays against itself: games {plan.games}, "
-        f"seed {plan.seed}{rules}. With the same seed, all play the same games. Every visited position is a node, the "
-        "root included."
+        f"seed {plan.seed}{rules}. With the same seed, all searches play the same games. Every visited position "
+        "is a node, including the root."
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:

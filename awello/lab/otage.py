@@ -32,11 +32,11 @@ SEARCHES = {
     NO_WINDOW: OtageOptions(aspiration=False),
     "alpha-beta alone": OtageOptions("none", move_ordering=False, aspiration=False),
 }
-GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # without and with variations
+GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # for report 4's game: without and with variations
 RANDOM_TREES = 200
 DISC_RANGE = (14, 30)
 PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # of the games from which positions are sampled
-VARIATIONS_PLY = 8  # ply of report 4's game for which it shows variations
+VARIATIONS_PLY = 8  # the ply of report 4's game whose variations the report shows
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 # ---- search ---------------------------------------------------------------------------------------------------------
 def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> SearchedPosition:
-    """Search a position in several ways, and check that all find the same values."""
+    """Search a position with each named search, and check that all searches find the same values."""
     results = {name: list(_make_search(name).deepen(position, depth)) for name in names}
     values = {name: [each.value for each in iterations] for name, iterations in results.items()}
     if any(others != values[names[0]] for others in values.values()):
@@ -103,7 +103,7 @@ def search_position(position: Position, kind: str, number: int, names: Sequence[
 
 @cache
 def _make_search(name: str) -> IterativeDeepening:
-    """Make a search, once per process."""
+    """Return the search with this name, which is made once per process."""
     return IterativeDeepening(OtageMemory(), SEARCHES[name])
 
 
@@ -134,7 +134,7 @@ def report4_position(plies: int) -> Position:
 
 
 def _otage_plies() -> range:
-    """Return the plies of report 4's game with Otage (Black) to move."""
+    """Return the plies of report 4's game at which Otage (Black) is to move."""
     return range(0, len(published.REPORT4_GAME) // 2, 2)
 
 
@@ -144,8 +144,9 @@ def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: 
     report = Report(folder, "Otage: leaves saved by the variations of the previous depth")
     report.add_text(
         "A variation is the best continuation after a root move: the principal variation, and for every other move the "
-        "replies that refute it. The next depth first tries none of them (alpha-beta), the best move, the best branch "
-        "(the principal variation) or the variations of all moves (the refutation tables). All find the same values."
+        "replies that refute it. The next depth first tries no hints (alpha-beta), the best move, the best branch "
+        "(the principal variation) or the variations of all moves (the refutation tables). All searches find the same "
+        "values."
     )
     _write_trees(report, plan.seed)
     for depth in depths:
@@ -169,7 +170,7 @@ def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
 
 
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
-    """Count the leaves that each algorithm visits in random trees, in total."""
+    """Count the leaves that each algorithm visits in a number of random trees together."""
     rng = random.Random(seed)
     counts = [count_leaves(example_trees.make_random_tree(rng)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}
@@ -183,9 +184,9 @@ def _write_trees(report: Report, seed: int) -> None:
         rows.append([name, one[name], published.REPORT4_TREE_LEAVES[name], shares[0], many[name], shares[1]])
     report.add_text(
         "## Trees",
-        "The report shows its tree of 27 leaves without values; the values here were chosen to reproduce the "
-        f"report's counts. The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
-        f"{example_trees.BRANCHING[1]} moves per node; the values of the previous depth are approximately right.",
+        "Report 4 shows its tree of 27 leaves without values; the values here were chosen to reproduce its counts. "
+        f"The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
+        f"{example_trees.BRANCHING[1]} moves per node; the values at depth 2 are approximately those at depth 3.",
     )
     header = [
         "algorithm",
@@ -211,8 +212,8 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
         f"## Positions at depth {depth}",
         f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from games at depth "
         f"{PLAY_DEPTH} with a quarter of random moves. The first four searches use the square order and the "
-        "aspiration window; then each of these is switched off, and finally everything. In addition to the tables, "
-        f"the order saves {order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
+        "aspiration window. Then each of these is switched off in turn, and finally everything. With the tables, "
+        f"the order saves {order:.1f} % of the leaves at this depth, and the window saves {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves up to this depth", "time per position, ms"]
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
@@ -240,9 +241,9 @@ def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition])
     rows.append(["sum", "", "", *totals[:2], totals[0] - totals[1], totals[2]])
     report.add_text(
         "## A game",
-        f"The report's game, Otage being Black: leaves of all depths up to {depth}, with the best move only and with "
-        "the refutation tables. Otage itself searched as deep as its clock allowed, to depth 9 for the sixth move; "
-        "the report gives savings at equal depths.",
+        f"Report 4's game, in which Otage is Black: leaves of all depths up to {depth}, with the best move only and "
+        "with the refutation tables. Otage itself searched as deep as its clock allowed, to depth 9 for the sixth "
+        "move; the report gives savings at equal depths.",
     )
     header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
     report.add_table("game", "Leaves for each move of a game", header, rows)

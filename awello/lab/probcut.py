@@ -24,8 +24,8 @@ from awello.rules.game import PASS, Game
 
 SEARCH_DEPTHS = range(1, 9)
 SAMPLED_EMPTIES = range(12, 57, 4)
-MAX_SOLVED_EMPTIES = 20  # of positions that are also solved
-RANDOM_MOVE_SHARE = 0.25  # in the games
+MAX_SOLVED_EMPTIES = 20  # positions with at most this many empty squares are also solved
+RANDOM_MOVE_SHARE = 0.25  # share of random moves in the games
 MIN_DEVIATION = 1.5  # lower bound of all deviations, in discs
 Pair = tuple[int, int, int]  # empty squares, greater depth (empty squares if solved), lower depth
 
@@ -43,7 +43,7 @@ class DeviationFit:
 
 
 def sample_position(engine: Engine, empties: int, rng: random.Random) -> Position:
-    """Sample a position of a partly random game with `empties` empty squares, in which the mover has a move."""
+    """Sample a position with `empties` empty squares and a legal move, from a partly random game."""
     while True:
         position = Position.start(Game.OTHELLO)
         while not position.over and position.empties > empties:
@@ -71,7 +71,7 @@ def search_values(engine: Engine, position: Position) -> dict[int, int]:
 
 
 def measure_differences(positions: int, seed: int, on_progress: Callable[[], object]) -> dict[Pair, list[int]]:
-    """Measure the differences between all pairs of searches, by empty squares."""
+    """Measure the differences in value between searches whose depths differ by an even number, by empty squares."""
     rng, differences = random.Random(seed), defaultdict(list)
     with Engine(hash=16) as engine:
         for _ in range(positions):
@@ -101,7 +101,7 @@ def fit_deviations(deviations: dict[Pair, float]) -> DeviationFit:
 
 
 def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:
-    """Fit the deviations of both kinds of search; write a report and the file for the engine."""
+    """Fit the deviations of both kinds of search; write a report, and a file with the coefficients for the engine."""
     deviations = {pair: float(np.sqrt(np.mean(np.square(values)))) for pair, values in differences.items()}
     kinds = {
         "depth": {pair: value for pair, value in deviations.items() if pair[1] < pair[0]},

@@ -35,7 +35,7 @@ def format_legend(game: Game) -> str:
     """Format the legend of the table."""
     scale = MISTAKE_SCALES[game.family]
     losses = f"?! {scale.inaccuracy} (inaccuracy), ? {scale.mistake} (mistake), ?? {scale.blunder} (blunder)"
-    return f"in {game.adapter.unit}; = exact; lost: {losses}"
+    return f"in {game.adapter.unit}; = exact; loss: {losses}"
 
 
 def draw_table(reviews: Sequence[MoveReview]) -> Table:
@@ -51,7 +51,7 @@ def draw_table(reviews: Sequence[MoveReview]) -> Table:
 
 
 def _make_cells(review: MoveReview) -> list[str]:
-    """Format the cells of a move; the best move is shown only if it is better."""
+    """Format the cells of a move; the best move is shown only if it is better than the played one."""
     position, names = review.position, review.position.format_moves(review.pv)
     lost = review.loss > 0
     return [

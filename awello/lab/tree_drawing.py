@@ -1,6 +1,6 @@
 """Draw search trees: coloured text for a terminal, SVG for a page.
 
-Drawing only reads the finished `SearchTree`; it searches only to count the nodes of plain minimax.
+Drawing does not change the finished `SearchTree`.  It runs one more search, to count the nodes of plain minimax.
 """
 
 import math
@@ -19,7 +19,7 @@ PRINCIPAL_STYLE, CUT_STYLE = "bold green", "dim"
 
 MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT, NODE_SIZE, GAP, LEVEL_HEIGHT = 24, 90, 60, 34, 8, 84
 MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # leaf labels are rotated in trees with more leaves
-LETTER_WIDTH = 8.2  # of a digit
+LETTER_WIDTH = 8.2  # pixels per digit
 MIN_WIDTH = 880
 MOVE_FONT_SIZE = 12
 DASHES = ' stroke-dasharray="5 4"'
@@ -37,7 +37,7 @@ def format_value(value: float) -> str:
 
 
 def format_node(node: SearchNode) -> str:
-    """Format the value of a node: `4`, `≥4` for a bound after a cutoff, empty if the node was not visited."""
+    """Format the value of a node: `4`, or `≥4` for a bound after a cutoff; empty for a cut node of unknown value."""
     value = node.cut_value if node.cut else node.value
     return "" if value is None else BOUND_SIGNS[node.bound] + format_value(value)
 
@@ -68,7 +68,7 @@ def _drawn_children(node: SearchNode, ply: int, plies: int | None) -> list[Searc
 
 
 def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False) -> Text:
-    """Draw the tree as text, one node per line, to a depth in plies, optionally with windows."""
+    """Draw the tree as text, one node per line, down to a depth in plies; `windows` adds alpha and beta."""
     legend = "* principal variation" + ("; cut: never visited; ≥ ≤: a cut left only a bound" if tree.cut else "")
     text = Text("\n".join([*describe_tree(tree), legend]))
     for node, branch, ply in _walk_rows(tree.root, "", "", 0, plies):
@@ -80,7 +80,7 @@ def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False)
 def _walk_rows(
     node: SearchNode, branch: str, below: str, ply: int, plies: int | None
 ) -> Iterator[tuple[SearchNode, str, int]]:
-    """Yield each node with its ply and the branches to its left."""
+    """Yield each node with the branches to its left and its ply."""
     yield node, branch, ply
     children = _drawn_children(node, ply, plies)
     for child in children:
@@ -118,7 +118,7 @@ class NodeLayout:
 
     @property
     def label(self) -> str:
-        """Text of the node: its value, or its move if it was cut."""
+        """The text of the node: its value, or its move if the value is unknown."""
         return format_node(self.node) or self.node.name
 
     def walk(self) -> "Iterator[NodeLayout]":
@@ -165,14 +165,14 @@ def _layout_node(node: SearchNode, ply: int, plies: int | None) -> NodeLayout:
 
 
 def _measure_width(layout: NodeLayout, box_width: float, leaf: float) -> float:
-    """Compute the width of a subtree from the widths of boxes and leaves."""
+    """Compute and return the width of a subtree, given the widths of a box and of a leaf."""
     below = sum(_measure_width(child, box_width, leaf) for child in layout.children)
     layout.width = max(box_width if layout.node.children else leaf, below)
     return layout.width
 
 
 def _place(layout: NodeLayout, left: float, y: float, level: float) -> None:
-    """Place a subtree, given its left edge and the height of its root."""
+    """Place a subtree, given its left edge, the y coordinate of its root, and the height of a level."""
     left += (layout.width - sum(child.width for child in layout.children)) / 2
     layout.x, layout.y = left, y
     for child in layout.children:
@@ -183,7 +183,7 @@ def _place(layout: NodeLayout, left: float, y: float, level: float) -> None:
 
 
 def _draw_edge(parent: NodeLayout, child: NodeLayout) -> list[str]:
-    """Draw the branch to a child with the move's name, or with a bar if it was cut."""
+    """Draw the branch to a child, with the name of the move, or with a bar if the child was cut."""
     node, rise = child.node, child.y - parent.y
     x, y, end_x, end_y = parent.x, parent.y, child.x, child.y - NODE_SIZE / 2
     colour, thickness = (GREY, 1.3) if node.cut else (GREEN, 4) if node.principal else (INK, 1.3)
@@ -233,7 +233,7 @@ def _draw_text(
     bold: bool = False,
     rotated: bool = False,
 ) -> str:
-    """Draw text; move names have an outline in the background colour to stay readable over branches."""
+    """Draw text; move names get an outline in the background colour, so that they are readable over branches."""
     style = f'dy="0.35em" font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
     style += ' font-weight="bold"' if bold else ""
     style += f' transform="rotate(-90 {x:.1f} {y:.1f})"' if rotated else ""

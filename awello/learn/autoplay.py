@@ -1,7 +1,8 @@
 """Self-play of Otage (report 4, sections II.5.1 and III.6.6): games that build its book and train its patterns.
 
 All openings of a given length are played first; otherwise the book would grow only where it is already dense.  Then
-Otage refines its book: where all moves in the book have lost, the search finds another move, and some moves are random.
+Otage refines its book: where all moves in the book have lost, the search finds another move, and some opening moves are
+the search's second choice.
 
 Games are played in rounds.  Otage learns from the games of a round, in order, after all of them have been played, so
 the results do not depend on the number of processes or machines.
@@ -38,10 +39,10 @@ FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """The self-play games up to the end of a round, with Otage's state in that round."""
+    """The self-play games up to the end of a round, with what Otage has learnt before this round."""
 
     limit: Limit | None
-    """Limit per move; None: depends on the clock."""
+    """Limit per move; None: as the clock allows, or Otage's default without a clock."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
     opening_plies: int = 6
@@ -50,7 +51,7 @@ class AutoplayPlan(GamePlan):
     """Number of games per opening."""
     games: int = 0
     snapshot: bytes = b""
-    """The memory and the games so far, serialised for the workers."""
+    """Otage's memory and the games so far, serialised for the workers."""
     kind: ClassVar[str] = "autoplay"
 
     def opening(self, number: int) -> tuple[int, ...]:
@@ -73,7 +74,7 @@ class AutoplayPlan(GamePlan):
         return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Return no settings: a folder can be resumed with another limit, seed or number of openings."""
+        """Return no settings: a run can be resumed with another limit, seed or number of openings."""
         return {}
 
 
@@ -95,7 +96,7 @@ def _extend(line: tuple[int, ...], position: Position, plies: int) -> Iterator[t
 
 # ---- snapshots ------------------------------------------------------------------------------------------------------
 def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
-    """Serialise the memory and the games for the workers."""
+    """Serialise Otage's memory and the games for the workers."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
@@ -115,8 +116,8 @@ def autoplay(
 ) -> Iterator[tuple[Record, LearningResult]]:
     """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
 
-    `on_progress` receives the number of games played.  The games are also added to the archive at `archive_location`
-    (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes.
+    `on_progress` receives the number of games played so far.  The games are also added to the archive at
+    `archive_location` (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: give a folder for Otage's memory")
@@ -125,7 +126,7 @@ def autoplay(
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(archive_location or folder / ARCHIVE_FILE)) as archive, open_workers(jobs) as workers:
         archived_numbers = archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))
-        if len(archived_numbers) < len(own_games):  # not the archive of the last call
+        if len(archived_numbers) < len(own_games):  # the last call used another archive
             for record in own_games:
                 archive.add(record)
         archived = archive.load_records(archive.find_numbers(GameFilter()))
@@ -144,7 +145,7 @@ def autoplay(
 
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
-    """Read the autoplay games in a folder, from which its memory has learnt."""
+    """Read from a folder the autoplay games that its memory has learnt from."""
     with Runner(plan, out=folder) as runner:
         if missing := plan.games - len(runner.results):
             problem = f"{missing} of the {plan.games} games that the memory in {folder} has learnt from are missing"

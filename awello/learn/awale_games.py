@@ -21,11 +21,11 @@ class PlayedPosition(Layout):
     own: U
     opp: U
     value: float
-    """Expected result for the mover, in seeds."""
+    """Expected margin of the seeds still on the board, from the mover's view."""
     captured: int
     """Seeds captured by the best move."""
     td_lambda: float
-    """Weight of the rest of the game in the value; the search has the remaining weight."""
+    """Weight of the rest of the game in the value; the searched value has the remaining weight."""
 
 
 PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
@@ -33,7 +33,7 @@ PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Record a position with the value and the capture of its best move, which is stored in the state."""
+    """Search a position; record the value and the capture of the best move, which is left in `state.root_best_pit`."""
     moves = legal_moves(state.game, own, opp)
     state.root_best_pit = NO_PIT
     search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION_PLIES), state)
@@ -75,11 +75,12 @@ def play_game(
     td_lambda: float,
     state: AwaleState,
 ) -> int:
-    """Play a game that starts with `opening_plies` random moves; return the number of positions recorded after these.
+    """Play a game that starts with `opening_plies` random moves; return the number of positions recorded after them.
 
-    The target of a position is the value of the search, mixed by `td_lambda` with the result of playing on: the capture
-    of the best move minus the target of the next position.  Before a random move, it is the value of the search alone.
-    On average, `exploration` of 256 moves are random.  The game ends when a position is in the tablebase.
+    The target of a position is a weighted mean of the value of the search and, with weight `td_lambda`, the result of
+    playing on: the capture of the best move minus the target of the next position.  Before a random move, the target is
+    the value of the search alone.  On average, `exploration` of 256 moves are random.  The game ends when a position is
+    in the tablebase.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

@@ -2,9 +2,9 @@
 
 In each round, the current network (`evaluate.awale_network`) plays games of every variant from random openings.  Every
 position whose best move captures nothing becomes an example, because the search evaluates only quiet positions.  The
-target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The latest examples then train the
-network (Adam).  Errors are measured before the network is trained on a round's games, so they are errors on unseen
-games.
+target is the value of a search, mixed with the outcome of the game (TD(lambda)).  Then the network is trained on
+random batches of the latest examples (Adam).  The error on a round's games is measured before the network is trained on
+them.
 """
 
 import math
@@ -47,11 +47,11 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 
 GAMES_PER_VARIANT = 320  # per round
 SEARCH_DEPTH = 8
-MAX_OPENING_PLIES = 30  # random first moves
-RANDOM_MOVES_PER_256 = 16  # among 256 moves after the opening
+MAX_OPENING_PLIES = 30  # openings are random and shorter than this
+RANDOM_MOVES_PER_256 = 16  # after the opening
 TD_LAMBDA = 0.7  # weight of the rest of the game in a target
 TASKS_PER_VARIANT = 4  # the games of a round are split into this many tasks for the threads
-BUFFER_EXAMPLES = 1_000_000  # examples
+BUFFER_EXAMPLES = 1_000_000
 SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
 LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5
 RATE_FACTORS = np.where(
@@ -66,7 +66,7 @@ Examples = tuple[Words, Floats]
 
 
 def _initial_rows() -> Floats:
-    """Make an untrained network: random hidden units and a zero output."""
+    """Make an untrained network: random rows for the hidden units, and zeros for the output."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROW_COUNT, UNIT_COUNT)).astype(np.float32)
     rows[OUTPUT_ROW] = 0
     return rows
@@ -129,7 +129,7 @@ class TrainingRound:
     error: float
     """Root mean square error on the round's games before training on them, in seeds."""
     baseline_error: float
-    """Error of the prediction 0, in seeds."""
+    """Root mean square error of always predicting 0, in seeds."""
 
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
@@ -160,7 +160,7 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
 
 
 def encode_boards(boards: Words) -> Indices:
-    """Return the indices of the rows that each position uses."""
+    """Return the indices of the network's rows that each position uses."""
     pits = [boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PIT_COUNT)]
     seeds = np.stack(pits, 1).astype(np.int64)
     pit_rows = PIT_SLOTS * np.arange(PIT_COUNT) + seeds % PIT_SLOTS
@@ -168,14 +168,14 @@ def encode_boards(boards: Words) -> Indices:
 
 
 def learning_rate_at(done: float) -> float:
-    """Return the learning rate when a share of the training is done: cosine decay to the final rate."""
+    """Return the learning rate after the share `done` of the training: cosine decay to the final rate."""
     return FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * done)) / 2
 
 
 def train(
     network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Train for `rounds` rounds in total, including earlier calls; `on_progress` is called after each round."""
+    """Train up to round `rounds`, counting earlier calls; `on_progress` is called with 1 after each round."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
@@ -240,6 +240,6 @@ def load_training(file: Path) -> AwaleNetworkTraining:
 
 
 def save_training(file: Path, network: AwaleNetworkTraining) -> None:
-    """Write the weights and everything needed to resume."""
+    """Write the weights and the state needed to resume."""
     with replace_atomically(file) as content:
         np.savez(content, weights=network.weights(), **vars(network))

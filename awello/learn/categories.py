@@ -1,6 +1,6 @@
 """Learn move ordering scores for Awalé by self-play (report 1, section 3.7).
 
-The search updates the scores while it runs (`search/budget_kernels.py`), so it only has to play games.  Random first
+The search updates the scores while it runs (`search/budget_kernels.py`), so this module only plays games.  Random first
 moves make the games differ.  The shipped file `data/travers.npz` was created with
 
     np.savez_compressed("travers.npz", scores=learn_scores(Heuristic("travers")))
@@ -26,7 +26,7 @@ def learn_scores(
     on_progress: Callable[[int], None] = lambda games: None,
     game: Game = Game.TOURNAMENT,
 ) -> Scores:
-    """Play games and return the learnt scores of the move categories; `on_progress` is called after each game."""
+    """Play games; return the learnt scores of the move categories.  `on_progress` is called with 1 after each game."""
     searcher, rng = BudgetSearch(game, heuristic), random.Random(seed)
     for _ in range(games):
         position, ply = Position.start(game), 0

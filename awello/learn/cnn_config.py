@@ -28,7 +28,7 @@ class CnnConfig:
     width: int = 128
     blocks: int = 15
     squeeze_excitation: int = 1
-    """1: with squeeze-and-excitation in each block; 0: without, which is faster on a CPU when quantised."""
+    """1: with squeeze-and-excitation in each block; 0: without, which is faster on a CPU after quantisation."""
     view: str = "mover"
     """Input planes.  `mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black, White, side to move;
     `one`: own minus opponent's discs."""
@@ -62,6 +62,6 @@ class CnnConfig:
 
 
 def rename_former_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the settings in a file to their current names."""
+    """Return the settings of a file under their current names."""
     current = {FORMER_NAMES.get(name, name): value for name, value in {**settings}.items()}
     return current | {"network": "report0"} if current.get("network") == "report" else current

@@ -30,7 +30,7 @@ def save_network(file: Path, config: CnnConfig, network: nn.Module) -> None:
 
 
 def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
-    """Load a dictionary saved by PyTorch; empty if the file is damaged or has another format."""
+    """Load a dictionary saved by PyTorch; return an empty one if the file is damaged or has another format."""
     try:
         content = torch.load(file, map_location=device, weights_only=True)
     except Exception:  # PyTorch has no exception class for invalid files
@@ -67,8 +67,8 @@ class ExportedNetwork(nn.Module):  # type: ignore[misc]
 def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Path) -> None:
     """Export a network to ONNX: the input is a batch of boards, the outputs are `moves` and `value`.
 
-    Weights and activations are quantised to eight bits, which is about three times as fast on CPUs (Jacob et al.,
-    2018); `boards` calibrate the range of each layer.
+    Weights and activations are quantised to eight bits, which makes the network about three times as fast on CPUs
+    (Jacob et al., 2018); the range of each layer is calibrated on `boards`.
     """
     from onnxruntime.quantization import QuantType, quantize_static
 
@@ -83,19 +83,19 @@ def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Pat
         torch.onnx.export(exported, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
         stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.WARNING)  # suppress advice to preprocess, which has no benefit here
+        logging.disable(logging.WARNING)  # suppress the advice to preprocess the network, which has no benefit here
         quantize_static(exact, file, SimpleNamespace(get_next=lambda: next(parts, None)), **kinds)
 
 
 def can_export() -> bool:
-    """Whether the ONNX libraries are installed."""
+    """Return whether the ONNX libraries are installed."""
     return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
 
 
 def save_snapshot(
     folder: Path, config: CnnConfig, network: nn.Module, positions: CnnPositions, step: int, progress: float
 ) -> None:
-    """Export a snapshot of the network, `network-STEP.onnx`, when the next of `SNAPSHOT_SHARES` is reached.
+    """Export a snapshot of the network, `network-STEP.onnx`, if training has reached the next of `SNAPSHOT_SHARES`.
 
     Snapshots are used by the experiment `awello lab learning`, so only networks that players support are exported.
     """

@@ -1,8 +1,8 @@
 """Pack games of Othello into a small file, from which a network can be trained without a compiler or an archive.
 
 The file contains four arrays with one row per game: the squares played, without passes; Black's final discs, with empty
-squares counted for the winner; the year; and a number shared by games with the same moves.  Unfinished games have no
-score.
+squares counted for the winner, or `MISSING` for an unfinished game; the year; and a number shared by games with the
+same moves.
 """
 
 import re
@@ -27,7 +27,7 @@ Arrays = dict[str, npt.NDArray[np.generic]]
 
 
 def write_games(sources: Sequence[Path], file: Path) -> int:
-    """Write the games in WTHOR files, folders of such files and archives to a file; return their number."""
+    """Write the games in WTHOR files, folders of such files and archives to a file; return the number of games."""
     arrays = pack_games(record for source in sources for record in read_records(source))
     file.parent.mkdir(parents=True, exist_ok=True)
     with replace_atomically(file) as content:

@@ -32,12 +32,12 @@ class CnnPredictions:
     """Whether the value favours the winner."""
 
     def value_mse(self) -> float:
-        """Return the mean square error of the value."""
+        """Return the mean square error of the value; unfinished games count as correct."""
         return float(self.value_errors.square().mean())
 
 
 def evaluate(config: CnnConfig, network: nn.Module, positions: CnnPositions, symmetries: int = 1) -> CnnPredictions:
-    """Compare the predictions of a network with the games, averaged over a number of symmetries."""
+    """Compare a network's predictions, averaged over a number of symmetries, with the games."""
     parts = []
     with torch.no_grad():
         for batch in iterate_batches(positions):
@@ -71,7 +71,7 @@ def predict(config: CnnConfig, network: nn.Module, batch: CnnPositions, symmetri
 
 
 def compute_soft_targets(teacher: Teacher, positions: CnnPositions, symmetries: int) -> SoftTargets:
-    """Predict with a teacher, averaged over a number of symmetries."""
+    """Return a teacher's predictions, averaged over a number of symmetries."""
     with torch.no_grad():
         parts = [predict(*teacher, batch, symmetries) for batch in iterate_batches(positions)]
     policies, values = zip(*parts, strict=True)
@@ -127,7 +127,7 @@ def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str
 def evaluate_test_set(
     config: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
 ) -> dict[str, Any]:
-    """Compute the accuracy on the test set: in total, without repeated games, and by tens of empty squares."""
+    """Compute the accuracy on the test set: in total, without repeated games, and by stages of ten empty squares."""
     predictions, won = evaluate(config, network, test, symmetries), test.won
     stage_of = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)

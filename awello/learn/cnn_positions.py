@@ -22,14 +22,14 @@ UNKNOWN = -128  # the margin of an unfinished game
 FIRST_TEST_YEAR = 2016  # the test set starts with this year
 MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range, the test set is random
 RANDOM_TEST_SHARE = 0.1
-VALIDATION_SHARE = 0.02  # of the games before the test set
+VALIDATION_SHARE = 0.02  # of the games that are not in the test set
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
 ALL_SQUARES, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
 DIRECTIONS = (
     *((1, NOT_A), (7, NOT_H), (8, ALL_SQUARES), (9, NOT_A)),
     *((-1, NOT_H), (-7, NOT_A), (-8, ALL_SQUARES), (-9, NOT_H)),
 )
-MAX_SYMMETRIC_PLIES = 12  # boards after this ply are not tested for symmetry
+MAX_SYMMETRIC_PLIES = 12  # later boards are not tested for symmetry
 QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = 20_000, 100_000
 PLANE_COUNTS = {"mover": 4, "colours": 3, "one": 1}
 
@@ -63,8 +63,8 @@ class GameArrays:
 def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
     """Split games into training, validation and test set; games with the same moves stay together.
 
-    The latest games are the test set.  If these are too few or too many, as in a personal archive or without years, the
-    test set is a random tenth of the games.
+    The test set consists of the games from `FIRST_TEST_YEAR` on.  If these are too few or too many, as in a personal
+    archive or without years, it is a random tenth of the games.
     """
     random_value = np.random.default_rng(seed).random(int(games.moves_id.max()) + 1)[games.moves_id]
     test = games.year >= FIRST_TEST_YEAR
@@ -144,7 +144,7 @@ def find_moves(own: Tensor, opp: Tensor) -> Tensor:
 
 
 def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
-    """Return the discs flipped by the disc placed in each position."""
+    """Return the discs that are flipped in each position by the placed disc."""
     flips = torch.zeros_like(own)
     for direction in DIRECTIONS:
         run = _find_run(placed, opp, direction)
@@ -215,7 +215,7 @@ class DatasetSplit:
 # ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
 def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return, for each symmetry, the source square and the target square of each square."""
+    """Return, for each symmetry, the square that moves to each square, and the square to which each square moves."""
     board = torch.arange(64).view(8, 8)
     rotations = [torch.rot90(board, turns) for turns in range(4)]
     squares = torch.stack([view.flatten() for view in [*rotations, *(view.flip(1) for view in rotations)]])

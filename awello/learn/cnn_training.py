@@ -6,14 +6,16 @@ but not the predicted move; a third head predicts the winner.  A small network l
 teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more information than
 the move played.
 
-All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The resulting weights are the
-exponential moving average with the best accuracy on the validation set.  A training run that is resumed from its
+All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The result is the moving average of
+the weights at the step where its accuracy on the validation set was best.  A training run that is resumed from its
 checkpoint gives the same results.
 
 This module and the `cnn_*` modules that it imports need PyTorch and NumPy but no compiler, so they run on any GPU
-machine.  `awello train cnn` does the same with fewer options, by default in minutes on a CPU:
+machine:
 
     python3 -m awello.learn.cnn_training games.npz --out FOLDER --minutes 10
+
+`awello train cnn` does the same with fewer options, by default in minutes on a CPU.
 """
 
 import argparse
@@ -50,7 +52,7 @@ from awello.learn.cnn_positions import PLANE_COUNTS, CnnPositions, DatasetSplit,
 
 MAX_GRADIENT_NORM = 1.0
 WARMUP_STEPS = 300
-LOSS_CHECK_STEPS = 50  # between two checks, because a check waits for the device
+LOSS_CHECK_STEPS = 50  # between two checks; not after every step, because a check waits for the device
 TEACHER_SYMMETRIES = 4  # for averaging a teacher's predictions
 DEFAULT_EVALUATIONS = 10  # if `eval_interval` is 0
 CHECKPOINT_SECONDS = 15
@@ -68,7 +70,10 @@ def learning_rate_at(config: CnnConfig, step: int, progress: float) -> float:
 
 
 def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
-    """Draw the positions of a step, each once per epoch, and their symmetries, from the seed and the step."""
+    """Draw the positions of a step and their symmetries, which depend only on the seed and the step.
+
+    No position is drawn twice in an epoch.
+    """
     rng, batch = torch.Generator(device), min(config.batch_size, count)
     epoch, offset = divmod(step, count // batch)
     order = _shuffle(count, config.seed * 1000 + epoch, device)
@@ -112,7 +117,7 @@ class CnnTraining:
         self.sums = torch.zeros(2, device=self.device)
 
     def load_teacher(self) -> tuple[Teacher | None, SoftTargets | None]:
-        """Load the teacher, if any; on a GPU, compute its targets in advance, because positions are used many times."""
+        """Load the teacher, if any; on a GPU, compute its predictions once, as positions are used many times."""
         if not self.config.teacher:
             return None, None
         config, network = load_network(Path(self.config.teacher))
@@ -156,17 +161,19 @@ class CnnTraining:
         self.update_average()
 
     def update_average(self) -> None:
-        """Update the moving average, which follows the weights more closely in the first steps."""
+        """Update the moving average; in the first steps, it follows the weights more closely."""
         decay = min(self.config.ema_decay, (1 + self.step) / (10 + self.step))
         get_ema_multi_avg_fn(decay)(*self.averaged_tensors, self.step)
 
     def check_loss(self) -> None:
         """Wait for the device, and raise `ConfigError` if the loss is not finite."""
         if not math.isfinite(float(self.sums.sum())):
-            raise ConfigError(f"the loss is not finite near step {self.step}: use a smaller --learning-rate")
+            raise ConfigError(
+                f"the loss is not finite near step {self.step}: use a lower --learning-rate or fewer --blocks"
+            )
 
     def evaluate(self, last_step: int) -> Row:
-        """Evaluate the average on the validation set; the losses are means since `last_step`."""
+        """Evaluate the averaged weights on the validation set; the losses are means since step `last_step`."""
         predictions = evaluate(self.config, self.average, self.validation_set)
         row = {
             name: share
@@ -202,7 +209,7 @@ class CnnTraining:
 
     @property
     def fingerprint(self) -> list[int]:
-        """Return a fingerprint of the training set."""
+        """A fingerprint of the training set."""
         return [len(self.training_set), int(self.training_set.own.sum())]
 
     def load_checkpoint(self, file: Path) -> None:
@@ -244,9 +251,10 @@ def run(
 ) -> Iterator[Row]:
     """Train for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
 
-    The training writes `curves.jsonl` and `weights.pt`, and finally `report.json`; if onnxruntime is installed, also
-    snapshots in `epochs`, and finally `network.onnx`.  Yields the rows of the evaluations, and calls `on_progress` with
-    the seconds spent.  `quick` evaluates on fewer positions.
+    Each evaluation updates `curves.jsonl` and `weights.pt`; the end of the run writes `report.json`.  If the ONNX
+    libraries are installed, snapshots are exported to `epochs`, and the finished network to `network.onnx`.  Yields the
+    rows of the evaluations, and calls `on_progress` with the training time so far in seconds.  `quick` evaluates on
+    fewer positions.
     """
     started = time.monotonic()
     if config.teacher:
@@ -266,7 +274,7 @@ def run(
 def train(
     training: CnnTraining, out: Path, checkpoint: Path, deadline: float, on_progress: Callable[[float], object]
 ) -> Iterator[Row]:
-    """Train until finished or until the deadline; yield the rows of the evaluations."""
+    """Train until the training is finished or the deadline is reached; yield the rows of the evaluations."""
     if training.finished:
         return
     config, last_step, rows = training.config, training.step, int(DEFAULT_EVALUATIONS * training.progress)

@@ -43,7 +43,7 @@ FIXED_WEIGHT_COUNTS = {"travers": 2}  # number of leading weights that are not l
 WIN_POINTS, DRAW_POINTS = 200, 100
 REFERENCE_GAME_FACTOR = 2  # weight of the games against the reference opponent
 ORDERING_NODES_PER_MOVE = 5000  # in the games that learn move ordering
-MAX_GAME_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
+MAX_GAME_PLIES = 300  # otherwise, players that avoid captures would play for thousands of plies
 
 FORMER_NAMES = {
     "population": "population_size",
@@ -75,7 +75,7 @@ class GeneticConfig:
     """Node budget per move of an individual."""
     population_size: int = 42
     opponents: int = 5
-    """Number of individuals against which all others play in a generation."""
+    """Number of individuals against which all individuals of a generation play."""
     mutation_rate: float = 0.2
     """Share of the children that mutate."""
     max_gene: int = 20
@@ -202,7 +202,7 @@ def breed(config: GeneticConfig, population: list[Individual]) -> list[Individua
 
 # ---- generations ----------------------------------------------------------------------------------------------------
 def start_evolution(config: GeneticConfig) -> Evolution:
-    """Create population 0: the first individual, the best one so far, is chosen by hand; the others are random."""
+    """Create the first population: random individuals and one chosen by hand, which is the best so far."""
     with seeded_random(config.seed, "begin"):
         others = [
             Individual(random.randint(config.min_gene, config.max_gene) for _ in config.initial_genes)
@@ -238,7 +238,7 @@ def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFun
 def evolve(
     config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
 ) -> Iterator[Evolution]:
-    """Run generations while another one is expected to finish within `seconds`, which include earlier runs."""
+    """Run generations while the next one is expected to end within `seconds`, the total time of all runs."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
         evolution = run_generation(config, evolution, map_jobs)
         yield evolution
@@ -251,7 +251,7 @@ def learn_ordering(
     games: int = DEFAULT_GAMES,
     nodes: int = ORDERING_NODES_PER_MOVE,
 ) -> list[int]:
-    """Learn move ordering scores with the best weights; `on_progress` is called after each game."""
+    """Learn move ordering scores with the best weights; `on_progress` is called with 1 after each game."""
     scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)
     return [int(score) for score in scores]
 
@@ -269,7 +269,7 @@ def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scor
 
 
 def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
-    """Load an evolution, or start one if the file does not exist; raise `ConfigError` if its settings differ."""
+    """Load an evolution, or start one if there is no file; raise `ConfigError` if the file has other settings."""
     if not file.exists():
         return start_evolution(config)
     try:
@@ -281,5 +281,7 @@ def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
     except (ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} was not written by 'awello train': choose another --out, or remove it") from None
     if settings != {"awello": __version__, **asdict(config)}:
-        raise ConfigError(f"{file} belongs to a training with other settings: choose another --out, or remove it")
+        raise ConfigError(
+            f"{file} was written with other settings or by another version: choose another --out, or remove it"
+        )
     return evolution

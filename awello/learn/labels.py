@@ -1,8 +1,9 @@
 """Label positions with values from searches, which are less noisy than game results.
 
-Positions with few empty squares are solved; with a few more, they are searched to the end with ProbCut; all others are
-searched to a depth with the weights learnt for later stages.  A bias of these weights for or against the mover changes
-sign with each ply, so a label is the mean of two depths, which keeps the bias from growing from stage to stage.
+Positions with few empty squares are solved; positions with a few more are searched to the end with ProbCut; all others
+are searched to a fixed depth with the weights learnt for later stages.  A bias of these weights for or against the
+mover changes sign with each ply.  Such a label is therefore the mean of two depths, so that the bias does not grow from
+stage to stage.
 """
 
 from collections.abc import Callable
@@ -40,7 +41,7 @@ class PositionLabeller:
             self.idle_workers.put(worker)
 
     def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Floats:
-        """Search positions with equal numbers of empty squares; `on_progress` receives the number of labels so far."""
+        """Label positions with equal numbers of empty squares; `on_progress` receives the number of labels so far."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         selectivity = ENDGAME_SELECTIVITY if MAX_SOLVED_EMPTIES < empties <= MAX_ENDGAME_EMPTIES else NO_SELECTIVITY
         depths = [empties] if empties <= MAX_ENDGAME_EMPTIES else [max(1, depth - 1), depth]

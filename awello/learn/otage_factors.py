@@ -1,7 +1,8 @@
 """Learn the factors of Otage's evaluation with the genetic algorithm (report 4, section I.2.2).
 
-Individuals share the patterns of a memory and differ in their factors.  A gene is a factor relative to the factor
-chosen by hand, so equal genes have equal effects.  The factors in the memory are the initial best individual.
+Individuals share the patterns of a memory and differ in their factors.  A gene is the ratio of a factor to the one
+chosen by hand, in steps of 1/8, so all genes have the same scale.  The factors in the memory are the initial best
+individual.
 """
 
 from collections.abc import Sequence
@@ -21,13 +22,13 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # the gene of an unchanged factor; the kernels have no finer resolution
+FACTOR_STEPS = 8  # steps per unit of the ratio, so 8 is an unchanged factor; the kernels have no finer resolution
 OPENING_PLIES = 8  # random first moves; without them, all games would be the same
 
 
 @dataclass(frozen=True)
 class OtageGeneticConfig(GeneticConfig):
-    """Settings for learning Otage's factors: a small population, as individuals differ little, with many opponents."""
+    """Settings for learning Otage's factors: few individuals, because they differ little, but many opponents."""
 
     heuristic: str = "otage"
     variant: str = "othello"
@@ -38,7 +39,7 @@ class OtageGeneticConfig(GeneticConfig):
     memory: str = ""
     """Folder of the memory."""
     games: int = 0
-    """Number of games that the memory has learnt from; training is not resumed with other patterns."""
+    """Number of games that the memory has learnt from; after more games, training cannot be resumed."""
 
     @property
     def game(self) -> Game:

@@ -41,7 +41,7 @@ def fill_pattern_row(own: U, opp: U, row: PatternRow) -> None:
 def find_weight_indices(
     owns: Words, opps: Words, ties: npt.NDArray[np.int32], indices: Indices, row: PatternRow
 ) -> None:
-    """Write the indices of each position's weights: for its 48 patterns and for both sides' mobility.
+    """Write the indices of the weights that each position uses: one per pattern, and one for each side's mobility.
 
     `row` is a work buffer.
     """

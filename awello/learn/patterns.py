@@ -2,8 +2,8 @@
 
 The weights are first fitted to game results, stage by stage from the opening to the endgame: the target of each
 position is the final score of its game.  Results are noisy, so if a depth is given, positions are then searched and the
-weights are fitted to the searched values, from the endgame to the opening, because a search evaluates positions of
-later stages.  The positions of held-out games are used only to measure the error.
+weights are fitted to the values of the searches, this time from the endgame to the opening, because a search evaluates
+positions of later stages.  The positions of held-out games are used only to measure the error.
 """
 
 import hashlib
@@ -107,7 +107,7 @@ class PatternTraining:
         self.held_out = rng.random(config.games) < HELD_OUT_SHARE
 
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
-        """Run the remaining steps; `on_progress` receives the number of positions searched so far in a step."""
+        """Run the remaining steps; `on_progress` receives the number of positions labelled in the current search."""
         for labels, stage in self.config.steps()[len(self.completed) :]:
             window = range(
                 max(FIRST_STAGE_EMPTIES, _empties_of(stage).start - 1), min(MAX_EMPTIES, _empties_of(stage).stop) + 1
@@ -134,7 +134,7 @@ class PatternTraining:
         )
 
     def label_by_search(self, on_progress: Callable[[int], object], empties: int) -> PatternExamples:
-        """Return sampled positions with `empties` empty squares, labelled by search; they are cached in a folder."""
+        """Return sampled positions with `empties` empty squares, labelled by search and cached on disk."""
         folder = self.file.with_suffix(".labels")
         cached, config = folder / f"{empties}.npz", json.dumps(asdict(self.config))
         if cached.exists():
@@ -192,13 +192,13 @@ def _empties_of(stage: int) -> range:
 
 
 def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
-    """Return the root mean square error; 0 without examples."""
+    """Return the root mean square error over all parts; 0 without examples."""
     residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
     return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 
 
 def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
-    """Load the weights and completed steps of a file, or initial weights if it does not exist."""
+    """Load the weights and completed steps from a file; without a file, return zero weights and no steps."""
     if not file.exists():
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)

@@ -3,7 +3,7 @@
 Play some games, add their positions to a replay buffer, train on samples from it, and repeat until the time is spent.
 The loss is the cross-entropy of the moves, plus the squared error of the value, plus weight decay.  For numerical
 stability, inputs are normalised, the largest logit is subtracted before the softmax, gradients are clipped, and weights
-are clipped at `MAX_WEIGHT`; in addition, every step is checked for values that are not finite.
+are clipped at `MAX_WEIGHT`; every step is also checked for values that are not finite.
 """
 
 import math
@@ -30,9 +30,9 @@ from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
 SIMULATIONS_PER_MOVE = 100
 ROOT_NOISE_SHARE = 0.25  # of the root priors
-SAMPLED_PLIES = 16  # at the start of a game, in which moves are sampled by visits
+SAMPLED_PLIES = 16  # at the start of a game, moves are sampled in proportion to their visits
 GAMES_PER_ITERATION = 16  # between two phases of training
-BUFFER_POSITIONS = 200_000  # positions
+BUFFER_POSITIONS = 200_000
 SAMPLES_PER_POSITION = 6
 BATCH_SIZE = 256
 LEARNING_RATE, FINAL_LEARNING_RATE = 2e-3, 1e-4
@@ -81,7 +81,7 @@ class ReplayBuffer:
 
 
 def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
-    """Encode the inputs of the named network, as in `evaluate.perceptron`; one row per position."""
+    """Encode positions as inputs of the named network, as in `evaluate.perceptron`; one row per position."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
         return (each[:, :, :7].reshape(len(words), 14) - TYPICAL_SEEDS) / TYPICAL_SEEDS
@@ -121,8 +121,8 @@ class PerceptronSelfPlay:
     def play(self, rng: np.random.Generator) -> PerceptronExamples:
         """Play a game; return its positions with the visit shares of the moves and the values.
 
-        A value is the mean of the value of the tree and the result of the game.  The most visited move is played,
-        except in the first plies, where moves are sampled in proportion to their visits.
+        The value of a position is the mean of its value in the tree and the result of the game.  The most visited move
+        is played, except in the first plies, where moves are sampled in proportion to their visits.
         """
         size = MAX_PLAYOUT_PLIES, self.network.move_count
         noise, temperature_noise = rng.standard_exponential(size), np.ones(size)
@@ -146,7 +146,7 @@ class PerceptronSelfPlay:
         return PerceptronExamples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
 
     def search(self, position: Position, noise: Floats) -> tuple[npt.NDArray[np.int16], Floats, float]:
-        """Search a position; return its moves, their visits and the value for the mover.
+        """Search a position; return its moves, their visits, and the position's value for the mover.
 
         Noise is added to the root priors, so that games differ and all moves are explored.
         """
@@ -266,7 +266,7 @@ def train(
     dropout: float,
     on_progress: Callable[[float], object],
 ) -> Iterator[TrainingProgress]:
-    """Train for `seconds` seconds in total, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
+    """Train for `seconds` in total, resuming if possible; `on_progress` receives the seconds since its last call."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
     selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
@@ -310,7 +310,7 @@ def load_checkpoint(
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron_file(checkpoint)
     if (network.board, network.layers) != (game.adapter.board_name, layers):
-        raise ConfigError(f"{checkpoint} belongs to another training: remove it, or choose another --out")
+        raise ConfigError(f"{checkpoint} is for another game or other --layers: remove it, or choose another --out")
     learner = PerceptronLearner(network, dropout)
     try:
         with np.load(checkpoint) as content:
@@ -322,7 +322,7 @@ def load_checkpoint(
 
 
 def measure_strength(game: Game, file: Path, seed: int) -> float:
-    """Return the share of the points that the network scores against UCT with more simulations."""
+    """Return the share of the points that a network scores against UCT, which has more simulations."""
     settings = {"max_nodes": "65536"}
     puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS_PER_MOVE), settings | {"weights": str(file)})
     uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS_PER_MOVE), settings)

@@ -1,7 +1,7 @@
 """Training positions of Othello: positions of games, and positions a few random moves away from them.
 
-Most positions that a search evaluates do not occur in good games.  So some samples are taken a few plies earlier,
-followed by random moves.
+Most positions that a search evaluates do not occur in good games.  Some samples are therefore made by playing a few
+random moves from an earlier position of a game.
 """
 
 import gzip
@@ -22,7 +22,7 @@ from awello.search.uct import pick_random_move, xorshift
 MAX_GAME_MOVES = 60
 NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # shares of the positions after 0, 1, 2 and 3 random moves
+RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # of samples made with 0, 1, 2 and 3 random moves
 
 Games = npt.NDArray[np.uint8]
 
@@ -39,7 +39,10 @@ def read_games(source: Path) -> Games:
         except (OSError, UnicodeDecodeError, struct.error, ValueError):
             raise ConfigError(f"cannot read games from {str(source)!r}: give transcripts or a WTHOR file") from None
     if not sum(map(len, games)):
-        raise ConfigError(f"no games in {source}: give a folder with wthor/*.wtb or games/*.gz, or one game per line")
+        raise ConfigError(
+            f"no games in {source}: give a folder with games.jsonl, wthor/*.wtb or games/*.gz, "
+            "or a file with one game per line"
+        )
     return np.concatenate(games)
 
 
@@ -67,7 +70,7 @@ def _read_texts(file: Path) -> Games:
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions of games, except passes, with the final score for the mover and the number of the game."""
+    """Positions of games, except forced passes, with the mover's final score and the number of the game."""
 
     own: Words
     opp: Words
@@ -80,7 +83,7 @@ class PositionSet:
 def replay_games(
     games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]
 ) -> int:
-    """Write all positions of finished games and return their number; skip games with an illegal move."""
+    """Write all positions and return their number; skip games that are unfinished or have an illegal move."""
     count = 0
     for game in range(games.shape[0]):
         own, opp, black, first, legal = BLACK, WHITE, True, count, True
@@ -110,7 +113,7 @@ def replay_games(
 
 
 def collect_positions(games: Games) -> PositionSet:
-    """Collect the positions of games."""
+    """Collect the positions of all finished games."""
     size = len(games) * MAX_GAME_MOVES
     own, opp = np.empty(size, np.uint64), np.empty(size, np.uint64)
     scores, numbers = np.empty(size, np.int8), np.empty(size, np.int32)

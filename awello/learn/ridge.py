@@ -3,7 +3,7 @@
 The fit minimises the squared residuals, plus `strength` times the squared distance of the weights from their initial
 values: a weight used by n examples moves about n / (n + strength) of the way to the value that fits them best.  The
 conjugate gradient method (Hestenes and Stiefel, 1952), preconditioned by the number of uses of each weight, needs about
-a dozen iterations of two passes.
+a dozen iterations with two passes over the examples each.
 """
 
 from collections.abc import Sequence

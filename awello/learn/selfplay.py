@@ -1,8 +1,8 @@
 """Self-play games of the champion, for training the evaluation.
 
 Game `n` depends only on the plan and on `n`: its opening is drawn at random, then one engine, whose transposition table
-is cleared before each game, plays both sides at one level.  The engine returns only moves; at low levels this is much
-faster than the analyses of a player.
+is cleared before each game, plays both sides at one level.  The engine is asked only for its move, because at low
+levels this is much faster than a full analysis.
 """
 
 import random
@@ -60,7 +60,9 @@ class SelfplayPlan(RunPlan[GameResult]):
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         if self.weights and _compute_checksum(self.weights) != self.checksum:
-            raise ConfigError(f"{self.weights} differs between this worker and the client: copy it to all machines")
+            raise ConfigError(
+                f"{self.weights} differs from the file of the client: copy the client's file to all workers"
+            )
         record = play_game(_load_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
         player = f"champion@level={self.level}"
         score = record.final.score()
