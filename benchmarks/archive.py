@@ -16,14 +16,14 @@ from awello.archive.files import find_files, read_sources
 from awello.archive.importer import import_games
 from awello.position import Position
 
-SAMPLED_GAMES = 300  # all their positions are looked up
+SAMPLED_GAMES = 300  # games of which all positions are looked up
 
 
 def main() -> None:
     """Run the measurement and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of games to import")
-    parser.add_argument("--archive", default="", metavar="DATABASE", help="default: a temporary file")
+    parser.add_argument("--archive", default="", metavar="DATABASE", help="archive; default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         archive = Archive(options.archive or Path(folder) / "archive.sqlite")
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def time_lookup(archive: Archive, position: Position) -> float:
-    """Return the seconds to look up a position."""
+    """Look up a position; return the elapsed seconds."""
     started = perf_counter()
     explore(archive, position)
     return perf_counter() - started

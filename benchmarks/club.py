@@ -34,16 +34,16 @@ from awello.club.store import ClubStore
 from awello.club.stored_games import game_state_of, load_heartbeat
 
 MIN_BOTS, GAMES_PER_BOT = 20, 20
-MAX_OPEN_CHALLENGES = 100  # challenges that have not started a game
+MAX_OPEN_CHALLENGES = 100  # challenges that have not yet started a game
 
 
 class BenchmarkBot:
-    """A bot that plays random moves after a short pause, and measures the response times."""
+    """A bot that plays random moves after a short pause, and measures the response times of the server."""
 
     def __init__(self, name: str, token: str, pause: float, seed: int) -> None:
         self.name, self.token, self.pause, self.rng = name, token, pause, random.Random(seed)
         self.response_times: list[float] = []
-        self.acknowledged: dict[int, int] = {}  # plies by game
+        self.acknowledged: dict[int, int] = {}  # number of acknowledged plies by game
         self.sent: dict[int, tuple[float, int]] = {}
         self.refusals: Counter[str] = Counter()
         self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time of receipt and latest state, by game
@@ -72,7 +72,7 @@ class BenchmarkBot:
         return self.number
 
     async def challenge(self) -> None:
-        """Challenge another bot, moving first."""
+        """Challenge another bot to a game in which this bot moves first."""
         self.challenges.add(self.number + 1)
         await self.request("challenge", name=self.rng.choice(self.rivals), variant="othello", seconds=300, side=0)
 
@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200, help="simultaneous games; default: 200")
     parser.add_argument("--minutes", type=float, default=10.0, help="duration; default: 10")
     parser.add_argument("--pause", type=float, default=1.0, help="average seconds before a move; default: 1")
-    parser.add_argument("--club", default="", metavar="DATABASE", help="default: a temporary file")
+    parser.add_argument("--club", default="", metavar="DATABASE", help="club; default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = options.club or str(Path(folder) / "club.sqlite")
@@ -225,7 +225,7 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 
 
 def load_games(database: str) -> tuple[dict[int, GameState], float]:
-    """Load all games, replayed by the rules, and the time of the last heartbeat."""
+    """Load the states of all games by number, and the time of the last heartbeat (0 if there is none)."""
     store = ClubStore(database)
     states = store.read_blocking(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
     heartbeat = store.read_blocking(load_heartbeat)
@@ -234,7 +234,7 @@ def load_games(database: str) -> tuple[dict[int, GameState], float]:
 
 
 def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[BenchmarkBot]:
-    """Create bot accounts with tokens."""
+    """Create bot accounts with tokens; return the bots."""
     store = ClubStore(database)
     bots = []
     for number in range(count):
@@ -248,7 +248,7 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
 
 
 def report(states: dict[int, GameState], bots: list[BenchmarkBot]) -> None:
-    """Compare the acknowledged moves with the stored ones."""
+    """Compare the acknowledged moves with the stored ones; print lost moves and response times."""
     lost = sum(len(states[game].moves) < ply for bot in bots for game, ply in bot.acknowledged.items())
     waits = [wait for bot in bots for wait in bot.response_times]
     p95 = statistics.quantiles(waits, n=100)[94]

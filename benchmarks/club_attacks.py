@@ -2,10 +2,13 @@
 
     python benchmarks/club_attacks.py [--games 200] [--seconds 30] [--only positions,trees]
 
-Prints, for each attack, the time until moves are acknowledged, the memory and CPU use of the server, and the response
-times (median and longest) and refusals of an ordinary visitor from another address; and the time of a failed login for
-names that exist and names that do not.  Attacks that need no account are in `benchmarks/visitors.py`.  The defences are
-tested in `tests/test_hostile_clients.py` and `tests/test_network_limits.py`.
+First prints the time of a failed login, for names that exist and for names that do not.  Then prints for each attack:
+- the time until a move is acknowledged,
+- the memory and CPU use of the server,
+- the response times (median and longest) and refusals of an ordinary visitor at another address.
+
+Attacks that need no account are in `benchmarks/visitors.py`.  The defences are tested in
+`tests/test_hostile_clients.py` and `tests/test_network_limits.py`.
 """
 
 import argparse
@@ -27,12 +30,12 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 IDLE_CONNECTIONS, SLOW_SENDERS, FLOODING_CLIENTS = 10_000, 400, 20
 COMPARED_LOGIN_NAMES = 30
-PASSWORD, WRONG_PASSWORD = "correct horse", "guess guess"  # of the accounts created here
+PASSWORD, WRONG_PASSWORD = "correct horse", "guess guess"  # of the accounts created here; for failed logins
 LOGIN_REQUEST_HEAD = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 
 async def no_attack(address: str, seconds: float) -> str:
-    """Wait: the measurement without an attack."""
+    """Wait without an attack, for comparison."""
     await asyncio.sleep(seconds)
     return ""
 
@@ -100,7 +103,7 @@ async def guess_passwords(address: str, seconds: float) -> str:
     host, port = split_address(address)
 
     async def one(number: int) -> None:
-        headers = {"x-forwarded-for": "203.0.113.7"}  # another network, through a reverse proxy
+        headers = {"x-forwarded-for": "203.0.113.7"}  # as if from another network, through a reverse proxy
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
             while True:
                 with suppress(httpx.TransportError):

@@ -33,14 +33,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from database import Postgres, new_database
 
 DISK_MIB = 16
-RECOVERY_TIMEOUT_SECONDS = 60.0  # until games must continue
+RECOVERY_TIMEOUT_SECONDS = 60.0  # time within which games must continue
 
 StatesByGame = dict[int, tuple[float, dict[str, Any]]]
 
 
 @dataclass
 class Failure:
-    """A failure of the database: functions that start and end it."""
+    """A way to make a database fail: its address, and functions that begin and end the failure."""
 
     database: str
     begin: Callable[[], object]
@@ -109,7 +109,7 @@ async def play_and_kill(bots: list[BenchmarkBot], address: str, server: subproce
 def compute_max_clock_error(
     states: dict[int, GameState], bots: list[BenchmarkBot], killed_at: float, heartbeat: float
 ) -> float:
-    """Return the largest difference between a stored clock and the clock sent to the bots before the kill."""
+    """Return the largest difference between a stored clock and the clock sent to a bot before the kill, in seconds."""
     worst = 0.0
     for bot in bots:
         for game, (received_at, message) in bot.states.items():
@@ -165,7 +165,7 @@ def count_refusals(bots: list[BenchmarkBot]) -> int:
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition."""
+    """Wait until a condition is true, or raise `TimeoutError`."""
     async with asyncio.timeout(RECOVERY_TIMEOUT_SECONDS):
         while not condition():
             await asyncio.sleep(0.02)
@@ -174,9 +174,9 @@ async def wait_until(condition: Callable[[], bool]) -> None:
 def compute_clock_errors(
     states_before: StatesByGame, bots: list[BenchmarkBot], started: float, stopped: float
 ) -> list[float]:
-    """Return the differences between the clocks after a failure and at the failure.
+    """Return the errors of the clocks after a failure, in seconds.
 
-    The database failed between `started` and `stopped`; a clock is correct if it matches a time between them.
+    The database failed between `started` and `stopped`; a clock is correct if it stopped at a time between them.
     """
     errors = []
     for game, (_, after) in {game: entry for bot in bots for game, entry in bot.repeated_states.items()}.items():
@@ -190,13 +190,13 @@ def compute_clock_errors(
 
 
 def list_received_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
-    """Return games and the numbers of moves that the bots received."""
+    """Return pairs of a game and a number of plies, from the acknowledgements and states that the bots received."""
     acknowledged = [entry for bot in bots for entry in bot.acknowledged.items()]
     return acknowledged + [(game, state["ply"]) for bot in bots for game, (_, state) in bot.states.items()]
 
 
 def count_errors(states: dict[int, GameState], received: list[tuple[int, int]]) -> int:
-    """Count missing moves, illegal moves and negative clocks."""
+    """Count the pairs in `received` with missing moves, plus illegal moves and games with a clock below -1 s."""
     wrong = sum(len(states[game].moves) < ply for game, ply in received)
     for state in states.values():
         position = Position.start(state.game)

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MEASURE_SCRIPT = Path(__file__).with_name("constants_measures.py")
 
 
-# ---- one value in a source text -------------------------------------------------------------------------------------
+# ---- values in source text ------------------------------------------------------------------------------------------
 def find_value(source: str, name: str) -> tuple[int, int]:
     """Return the start and end of the value of a constant; raise `ValueError` unless it is assigned exactly once.
 
@@ -98,16 +98,15 @@ class PackageCopy:
     def measure(
         self, constant: Constant, value: str, command: list[str], processes: "MeasuringProcesses"
     ) -> dict[str, Any]:
-        """Run a measuring process with another value, then restore the file."""
+        """Run a measuring process with another value of a constant, then restore the file."""
         file = self.folder / "awello" / constant.file
         before, times = file.read_text("utf-8"), (file.stat().st_atime_ns, file.stat().st_mtime_ns)
         changed = replace_value(before, constant.name, value)
         try:
             if changed != before:
                 file.write_text(changed, "utf-8")
-                os.utime(
-                    file, ns=(times[0], zlib.crc32(changed.encode()))
-                )  # the same time for each run with this value
+                # each run with this value has the same modification time, so that its kernels stay in the cache
+                os.utime(file, ns=(times[0], zlib.crc32(changed.encode())))
             return processes.run(command, self.folder)
         finally:
             file.write_text(before, "utf-8")
@@ -115,7 +114,7 @@ class PackageCopy:
 
 
 class MeasuringProcesses:
-    """The running processes that measure."""
+    """The processes that take measures."""
 
     def __init__(self) -> None:
         self.processes: set[subprocess.Popen[str]] = set()
@@ -158,7 +157,7 @@ class Job:
 
 
 def list_jobs(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
-    """Return the jobs of each constant, the present value first; in matches it is the opponent of the others."""
+    """Return the jobs of each constant, the present value first; in matches, the alternatives play against it."""
     groups = []
     for constant in constants:
         present = read_value(read_source(constant), constant.name)
@@ -196,7 +195,7 @@ class Sweep:
                 raise
 
     def has_result(self, job: Job) -> bool:
-        """Whether a job has a result."""
+        """Return whether a job has a result."""
         return self.results.find(job.constant, job.measure, job.value) is not None
 
     def run_group(self, group: list[Job], base: PackageCopy) -> None:
@@ -223,7 +222,7 @@ class Sweep:
         return [sys.executable, str(MEASURE_SCRIPT), job.measure, *words, *["--quick"] * args.quick]
 
     def report_progress(self, job: Job) -> None:
-        """Print on stderr what was measured and the estimated time left."""
+        """Print the measured value and the estimated time left on stderr."""
         self.done += 1
         left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
         line = f"{self.done}/{self.total}  {job.measure}: {job.constant.name} = {job.value}"
@@ -231,7 +230,7 @@ class Sweep:
 
 
 def main() -> None:
-    """Run a sweep, or print the tables of one."""
+    """Run a sweep, or print the results of one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="constants to sweep (default: all)")
     parser.add_argument("--only", nargs="+", default=[], metavar="MEASURE", help="measures to take (default: all)")

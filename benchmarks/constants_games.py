@@ -1,8 +1,9 @@
 """Play games between two values of a constant, for `constants.py`.
 
-One engine runs in this process.  The other one, of the package in `--base`, runs this file in a separate process.
-They play every opening twice, once with each colour.  Searches have a node limit or a simulated clock, which advances
-with the nodes searched (NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games repeat on any machine.
+One engine runs in this process.  The other one runs in a separate process, which executes this file with the package in
+`--base`.  They play every opening twice, once with each colour.  Searches have a node limit or a simulated clock, which
+advances with the nodes searched (NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games are reproducible on
+any machine.
 """
 
 import argparse
@@ -31,7 +32,7 @@ NODES_PER_SECOND = 50_000  # on a simulated clock
 NODES_PER_MOVE = 30_000  # in a duel
 OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
 TIMED_OPPONENT_PATTERN = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
-QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # replaces that limit; openings of such a match
+QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # the limit that replaces it; openings of such a match
 
 Result = dict[str, Any]
 
@@ -48,7 +49,7 @@ class MatchEngine:
         self.position, self.played = Position.start(self.engine.game), 0
 
     def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
-        """Choose the move that follows `moves`, by a clock or a node limit; return it and the nodes searched."""
+        """Choose a move after `moves`, by a clock or a node limit; return the move and the nodes searched."""
         for move in moves[self.played :]:
             self.position = self.position.after(move)
         self.played = len(moves)
@@ -64,7 +65,8 @@ class RemoteMatchEngine(MatchEngine):
     """An engine in another process, which imports the package from a folder."""
 
     def __init__(self, game: Game, base: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(base), "AWELLO_CACHE": str(base / "cache")}
+        cache = {"AWELLO_CACHE": str(base / "cache")} if base != Path() else {}
+        environment = {**os.environ, "PYTHONPATH": str(base), **cache}
         command = [sys.executable, __file__, str(game)]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -102,13 +104,13 @@ def serve(game: Game) -> None:
 
 
 def count_time_by_nodes() -> None:
-    """Measure the time of searches in nodes."""
+    """Make searches measure their time by the nodes searched."""
     IterativeSearch.elapsed = lambda self: self.search_threads.nodes / NODES_PER_SECOND  # type: ignore[method-assign]
 
 
 @contextmanager
 def start_engines(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
-    """Start this engine and the other one, and stop them at the end."""
+    """Start the engine of this process and the one of the package in `base`; stop both at the end."""
     count_time_by_nodes()
     remote = RemoteMatchEngine(game, base)
     try:
@@ -121,7 +123,7 @@ def start_engines(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEn
 
 # ---- a match --------------------------------------------------------------------------------------------------------
 def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
-    """Load balanced Othello openings if the data has them, or generate random ones."""
+    """Load balanced Othello openings if the data folder has them, or generate random ones."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
         openings = load_openings(file, game)
@@ -152,7 +154,10 @@ def play(
 
 
 def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
-    """Play each opening with both colours; return points (0 to 2) and margins by pair, and losses on time by engine."""
+    """Play each opening with both colours.
+
+    Return the points (0 to 2) and margins of the first engine by pair, and the losses on time by engine.
+    """
     points, margins, flags = [], [], [0, 0]
     with start_engines(game, args.base) as players:
         for opening in load_match_openings(game, args.data, args.pairs):
@@ -193,4 +198,4 @@ MATCH_MEASURES = {
 }
 
 if __name__ == "__main__":
-    serve(Game(sys.argv[1]))  # type: ignore[arg-type]  # a name
+    serve(Game(sys.argv[1]))  # type: ignore[arg-type]  # the name of a game

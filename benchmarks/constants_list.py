@@ -23,7 +23,7 @@ MIDGAME, ENDGAME, LAST_EMPTIES = "engine/midgame.py", "engine/endgame.py", "engi
 OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
 AWALE, AWALE_SEARCH, ITERATIVE = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
-SOLVE_CHECKED = ("solve", "solve-more")  # checked on other positions
+SOLVE_CHECKED = ("solve", "solve-more")  # solve-more checks a result on other positions
 TWO_PHASES = ("solve", "midgame")
 TWO_PHASES_AND_DUEL = ("solve", "midgame", "duel")
 
@@ -41,7 +41,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             LAST_EMPTIES,
             ("4", "12", "16", "64"),
             ("solve",),
-            "lower values count stable discs in vain; without counting (64), the time rises by 5 %",
+            "lower values count stable discs more often without benefit; without counting (64), the time rises by 5 %",
         ),
         Constant(
             "STABILITY_ENDGAME_SLACK",
@@ -164,7 +164,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
                 "(0.7, 1.0, 1.8, 2.0, 2.6, 3.3)",
             ),
             (*SOLVE_CHECKED, "midgame", "duel"),
-            "second value (midgame): neither lower nor higher gains in games; third value: no effect",
+            "neither a lower nor a higher second value (midgame) gains in games; the third has no effect",
         ),
         Constant(
             "MAX_FULL_WIDTH_DEPTH",
@@ -188,14 +188,14 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             OTHELLO,
             ("14", "16", "20", "22"),
             (*SOLVE_CHECKED, "solve-few"),
-            "no effect within the interval",
+            "no significant effect",
         ),
         Constant(
             "SOLVE_AHEAD_PLIES",
             OTHELLO,
             ("8", "9", "11", "12"),
             (*SOLVE_CHECKED, "solve-few"),
-            "no effect within the interval; short endgames are best at 10",
+            "no significant effect; short endgames are best at 10",
         ),
         Constant(
             "MIN_DEPTH_BEFORE_SOLVING",
@@ -250,9 +250,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             ("awale",),
             "smaller steps search depths that were not requested; 6 is no better",
         ),
-        Constant(
-            "depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "no effect within the interval"
-        ),
+        Constant("depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "no significant effect"),
         Constant("PREFETCH_FROM_DEPTH", AWALE, ("2", "5", "101"), ("awale",), ""),
     ),
     "Time management": (
@@ -282,4 +280,5 @@ AREAS: dict[str, tuple[Constant, ...]] = {
     ),
 }
 ALL = [constant for area in AREAS.values() for constant in area]
-MATCHES = {"duel", "awale-duel", "clock", "clock-increment", "awale-clock"}  # each alternative plays the present value
+# each alternative plays against the present value
+MATCHES = {"duel", "awale-duel", "clock", "clock-increment", "awale-clock"}

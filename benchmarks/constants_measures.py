@@ -3,7 +3,7 @@
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
 Nodes are counted with one thread and an empty table for each position, so they are the same in every run.  Seconds are
-CPU time, the minimum of the runs for each position.  With two threads, the elapsed time is measured too.
+CPU time, the minimum of the runs for each position.  The elapsed time, which matters with two threads, is measured too.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from awello.record import Record
 
 HASH_MIB = 128
 WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
-MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies by empty squares
+MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # depth in plies by empty squares
 ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the measure solve-few
 SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games
 MIN_BOARD_SEEDS = 20  # on the board, so that searches do not reach the tablebase
@@ -50,7 +50,7 @@ def load_othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FI
 
 
 def find_position(record: Record, empties: int) -> Position | None:
-    """Find the position of a game with this many empty squares and more than one legal move."""
+    """Find the position of a game with `empties` empty squares and more than one legal move, or return None."""
     found = [position for position in record.positions() if position.empties == empties]
     return next((position for position in found if len(position.legal_moves()) > 1), None)
 
@@ -141,7 +141,7 @@ def measure_solve_few(args: argparse.Namespace) -> Result:
 
 
 def measure_midgame(args: argparse.Namespace) -> Result:
-    """Search midgame positions to a depth; measure the errors of the values."""
+    """Search midgame positions to a depth; measure the errors of values where the exact score is known."""
     tasks: list[SearchTask] = []
     exact: list[int | None] = []
     for record in load_othello_games(args.data, 10 if args.quick else 60):
@@ -216,10 +216,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("measure", choices=[*SEARCH_MEASURES, *MATCH_MEASURES])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
-    parser.add_argument("--base", type=Path, default=Path(), help="folder of the package to play against")
+    parser.add_argument("--base", type=Path, default=Path(), help="folder with the package to play against; default: .")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice")
     parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts")
-    parser.add_argument("--quick", action="store_true", help="fewer positions")
+    parser.add_argument("--quick", action="store_true", help="use fewer positions")
     args = parser.parse_args()
     print(json.dumps((SEARCH_MEASURES | MATCH_MEASURES)[args.measure](args)))
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from constants_list import AREAS, MATCHES, Constant
 
-INTERVAL_DEVIATIONS = 1.96  # standard errors in half the width of a 95 % interval
+INTERVAL_DEVIATIONS = 1.96  # standard errors in half the width of a 95 % confidence interval
 
 
 class Results:
-    """Results by file, constant, measure and value; if a file has several of one key, the last one counts."""
+    """Results by source file, constant, measure and value; a later result replaces an earlier one."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.results = file, dict[tuple[str, ...], dict[str, Any]]()
@@ -34,7 +34,7 @@ class Results:
 
 
 def compute_interval(values: list[float]) -> float:
-    """Return half the width of the 95 % interval of a mean."""
+    """Return half the width of the 95 % confidence interval of a mean."""
     return INTERVAL_DEVIATIONS * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
@@ -78,11 +78,11 @@ def describe_match(result: dict[str, Any]) -> str:
     text = f"{100 * fmean(shares):.1f} % ± {100 * compute_interval(shares):.1f} of {2 * len(shares)} games"
     text += f", margin {format_signed(fmean(result['margins']) / 2)}"
     timeouts = result["flags"]
-    return text + (f", time lost {timeouts[0]} : {timeouts[1]}" if any(timeouts) else "")
+    return text + (f", lost on time {timeouts[0]} : {timeouts[1]}" if any(timeouts) else "")
 
 
 def describe(results: Results, constant: Constant, measure: str, value: str, present: str) -> str:
-    """Describe the effect of another value; empty if it was not measured."""
+    """Describe the effect of another value; return an empty text if it was not measured."""
     changed, base = results.find(constant, measure, value), results.find(constant, measure, present)
     if changed is None or (base is None and measure not in MATCHES):
         return ""

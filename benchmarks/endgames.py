@@ -1,6 +1,6 @@
 """Solve the problems of an OBF file, and scale the times to a machine of known speed.
 
-    python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MB]
+    python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MIB]
 
 FIRST and LAST count the problems from 1.  The speed of a shared machine varies, so perft runs between the problems, and
 each time is scaled to a machine where perft reaches 168 M leaves per second.

@@ -51,7 +51,7 @@ def _is_child(path: Path, parent: str) -> bool:
 
 
 def find_server(port: str) -> str:
-    """Find the process id of the server on a port; empty if there is none."""
+    """Find the process id of the server on a port; return an empty text if there is none."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = path.joinpath("cmdline").read_text().split("\0")
@@ -77,7 +77,7 @@ def measure_page(address: str) -> None:
 
 
 async def play_games(address: str, number: int, deadline: float, moves: list[int]) -> None:
-    """Play games against the champion while an analysis runs; count the moves."""
+    """Let the champion play both sides of games while an analysis runs; count the moves in `moves[number]`."""
     game = ("othello", "abapa")[number % 2]
     async with connect(address.replace("http", "ws") + "api/live") as socket:
         while time.perf_counter() < deadline:
@@ -143,7 +143,7 @@ def main() -> None:
     """Run the measurements and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("games", type=int, nargs="?", default=30, help="simultaneous games; default: 30")
-    parser.add_argument("seconds", type=float, nargs="?", default=30, help="duration; default: 30")
+    parser.add_argument("seconds", type=float, nargs="?", default=30, help="seconds of play; default: 30")
     options = parser.parse_args()
     with serving("--port", "8499", "--jobs", "2") as address:
         measure_page(address)

@@ -1,6 +1,7 @@
 """Measure the speed of the parts of Awello; print a table and write `results.json` beside this file.
 
-Each row is the best of several runs on one core.  To compare machines, divide each row by the first one.
+Each row is the best of several runs on one core, except the time per move, which is the mean of a match.  To compare
+machines, divide each row by the first one.
 """
 
 import json
@@ -53,7 +54,7 @@ def measure_best_rate(work: Callable[[], int], runs: int) -> float:
 
 
 def measure_perft(game: Game, depth: int) -> Measurement:
-    """Measure perft from the start of a game, in leaves per second."""
+    """Measure perft from the start position of a game, in leaves per second."""
     start = Position.start(game)
     rate = measure_best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
     option = f" --variant {game.variant}" if game > Game.ABAPA else ""
@@ -72,7 +73,7 @@ def measure_match() -> Measurement:
 
 
 def measure_search(spec: str, depth: int) -> Measurement:
-    """Measure nodes per second of a search without pruning, five plies into a game."""
+    """Measure nodes per second of a search without pruning, from a position after five plies."""
     position, evaluator = parse_transcript("f5d6c3d3c4").final, Evaluator(Game.OTHELLO, Heuristic("positional"))
     rate = measure_best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
     return Measurement(
@@ -81,7 +82,7 @@ def measure_search(spec: str, depth: int) -> Measurement:
 
 
 def measure_move_time(depth: int) -> Measurement:
-    """Measure milliseconds per move of alpha-beta against random."""
+    """Measure milliseconds per move of alpha-beta in a match against the player `random`."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
     return Measurement(f"{spec} against random", mean, "ms per move", f"awello match othello {spec} random --games 20")
@@ -110,7 +111,7 @@ def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: 
 
 @kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
 def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
-    """Evaluate the moves of all boards a hundred times; return the number of evaluations."""
+    """Evaluate the moves of all boards 100 times; return the number of evaluations."""
     count = 0
     for _ in range(100):
         for index in range(boards.shape[0]):
@@ -131,7 +132,7 @@ def measure_evaluation() -> Measurement:
 
 
 def measure_awale() -> list[Measurement]:
-    """Measure the Awalé champion with DiffScore: milliseconds to two depths, and nodes per second to a third."""
+    """Measure the Awalé champion with DiffScore: milliseconds to depths 12 and 14, nodes per second to depth 16."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
         for depth, runs in ((12, 40), (14, 40), (16, 10)):
@@ -148,7 +149,7 @@ def measure_awale() -> list[Measurement]:
 
 
 def measure_tree_search(game: Game, tree: MonteCarloTree) -> Measurement:
-    """Measure simulations per second of a tree search with playouts or a network, from the start of a game."""
+    """Measure simulations per second of a tree search with playouts or a network, from a start position."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = measure_best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
     return Measurement(f"{name}, {game}", rate / 1e3, "thousand simulations/s", "make bench")

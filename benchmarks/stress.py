@@ -3,9 +3,9 @@
 python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
-Positions come from play, are random, invalid, unreachable (`stress_unreachable.py`), or constructed to collide in a
-hash table (`stress_collisions.py`). Limits are of every kind. Searches are stopped from other threads, abandoned, and
-disturbed by other searches, with up to three engines at the same time. As on a server, their hash functions are random.
+Positions are played, random, invalid, unreachable (`stress_unreachable.py`), or constructed to collide in a hash table
+(`stress_collisions.py`). Limits are of every kind. Searches are stopped from other threads, abandoned, and disturbed by
+other searches. Up to three engines run at the same time; as on a server, their hash functions are random.
 Invalid positions and limits must be refused with a one-line message; exact values are checked (`stress_checks.py`). The
 analyses run in a separate process, so that the test counts crashes and continues. `--only` repeats one analysis; its
 timing may differ. Needs Linux to read the memory use of a process.
@@ -60,7 +60,7 @@ class ThrownError(Exception):
 
 @dataclass
 class Tally:
-    """Counts and failures."""
+    """Counts of analyses and checks, and descriptions of failures."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -95,7 +95,7 @@ class StressTest:
         self.tally.counts["analyses"] += 1
 
     def get_engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
-        """Return the engine of a slot, sometimes a new one; the old one is closed or only dropped."""
+        """Return the engine of a slot; sometimes replace it by a new one, and close the old one or only drop it."""
         if (slot, game) not in self.engines or rng.random() < 0.1:
             old = self.engines.pop((slot, game), None)
             if old is not None and rng.random() < 0.5:
@@ -170,7 +170,7 @@ class StressTest:
         """Search by a random method, while other threads stop it and perhaps call another method."""
         limit, multipv, finished = make_random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
         stop_after = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
-        stop_interval = rng.choice((0.0005, 0.02))  # a stop before the start of the search has no effect
+        stop_interval = rng.choice((0.0005, 0.02))  # repeated, as a stop before the search has no effect
         other, delay = make_random_position(position.game, rng), rng.uniform(0, 0.03)
         legal = position.legal_moves()
         excluded = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
@@ -225,7 +225,7 @@ class StressTest:
             self.tally.counts.update(checker.check(analysis))
 
     def read_some(self, stream: Iterable[Analysis], rng: random.Random) -> list[Analysis]:
-        """Read the analyses of a generator, sometimes only the first; then close it or throw an exception into it."""
+        """Read the analyses of a generator; sometimes abandon it early, or throw an exception into it."""
         max_analyses, analyses = rng.choice((math.inf, math.inf, math.inf, 1, 2, 4)), list[Analysis]()
         for analysis in stream:
             analyses.append(analysis)
@@ -315,8 +315,8 @@ def supervise(
 def main() -> None:
     """Run the stress test and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--analyses", type=int, default=10_000, help="default: 10000")
-    parser.add_argument("--seed", type=int, default=1, help="default: 1")
+    parser.add_argument("--analyses", type=int, default=10_000, help="number of analyses; default: 10000")
+    parser.add_argument("--seed", type=int, default=1, help="random seed; default: 1")
     parser.add_argument("--only", type=int, help="run only the analysis of this number")
     options = parser.parse_args()
     numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)

@@ -26,8 +26,8 @@ from awello.search.textbook_search import AlphaBetaEvaluator
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
-MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # empty squares up to which search and reference rules solve
-EXTRA_TABLEBASE_SEEDS = 2  # of these tablebases, beyond the engine's
+MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # most empty squares that search and reference rules solve
+EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 
 
 @cache
@@ -57,7 +57,7 @@ def solve_by_minimax(reference: ReferenceOthello) -> int:
 
 @lru_cache(10_000)
 def compute_exact_value(position: Position) -> int | None:
-    """Return the value with best play (Awalé: of the seeds on the board), or None if it takes too long to compute."""
+    """Return the mover's margin with best play (Awalé: of the seeds on the board), or None if that takes too long."""
     if position.game.family == "awale":
         base = load_endgames(position.game)
         return base.value(position) if base.covers(position) else None
@@ -91,7 +91,7 @@ class AnalysisChecker:
     wld: bool
 
     def check(self, analysis: Analysis) -> Counter[str]:
-        """Raise `AssertionError` if an analysis is wrong; count the comparisons."""
+        """Raise `AssertionError` if an analysis is wrong; return the number of comparisons by kind."""
         points, values = self.position.game.points, dict(analysis.candidates)
         context = f"{self.position!r}: {analysis}"
         assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
@@ -110,7 +110,7 @@ class AnalysisChecker:
         return self.compare(analysis, end, context)
 
     def compare(self, analysis: Analysis, end: Position, context: str) -> Counter[str]:
-        """Raise `AssertionError` if an exact value is wrong; count the comparisons."""
+        """Raise `AssertionError` if an exact value is wrong; return the number of comparisons by kind."""
         counts, move_values = (
             Counter[str](),
             {move: compute_exact_move_value(self.position, move) for move in self.allowed_moves},
@@ -131,6 +131,6 @@ class AnalysisChecker:
         return counts
 
     def as_reported(self, value: int) -> int:
-        """Convert a value to the engine's: with `wld`, 1, 0 or -1 for win, draw or loss, counting captured seeds."""
+        """Convert a value to what the engine reports: with `wld`, the sign of the final margin with captured seeds."""
         final = self.position.lead + value
         return (final > 0) - (final < 0) if self.wld else value

@@ -1,8 +1,9 @@
 """Construct Othello boards that collide in a hash table, as an attacker could.
 
-There are three kinds.  Weak boards contain a constant of an old hash, which multiplied two factors, so that one factor
-is 0 and the other has no effect.  Pairs with exchanged factors have the same old hash.  Other pairs, found by lattice
-reduction, have the same hash with the fixed multipliers of `engine.transposition_table`.
+There are three kinds.  An old hash multiplied two factors, each a word XORed with a constant.  Weak boards contain such
+a constant, so that one factor is 0 and the other has no effect.  Pairs of boards with exchanged factors have the same
+old hash.  Other pairs, found by lattice reduction, have the same hash with the fixed multipliers of
+`engine.transposition_table`.
 """
 
 import random
@@ -62,7 +63,7 @@ def clear_random_bits(word: int, count: int, rng: random.Random) -> int:
     return word & ~sum(1 << square for square in rng.sample(squares, min(count, len(squares))))
 
 
-# ---- equal products: x * y = y * x ----------------------------------------------------------------------------------
+# ---- collisions of the old hash: x * y = y * x ----------------------------------------------------------------------
 def make_product_collision(empties: int, rng: random.Random) -> Pair:
     """Make two boards with the same old hash by exchanging their factors."""
     words, free = [0, 0, 0, 0], []
@@ -79,7 +80,7 @@ def make_product_collision(empties: int, rng: random.Random) -> Pair:
     return Position(Game.OTHELLO, words[0], words[1]), Position(Game.OTHELLO, words[2], words[3])
 
 
-# ---- equal upper halves of a linear hash ----------------------------------------------------------------------------
+# ---- collisions of the present hash ---------------------------------------------------------------------------------
 def reduce_lattice(basis: list[Vector]) -> list[Vector]:
     """Find short vectors of a three-dimensional lattice by reducing pairs until none gets shorter (Semaev 2001)."""
     while True:
@@ -148,7 +149,7 @@ def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pa
 
 # ---- positions to search --------------------------------------------------------------------------------------------
 def find_predecessor(position: Position, rng: random.Random) -> Position | None:
-    """Find a position with a move to this one, because the table only stores positions below the root."""
+    """Find a position with a move to this one, or return None.  The table only stores positions below the root."""
     squares = [square for square in range(64) if position.opp >> square & 1]
     for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):
@@ -162,7 +163,7 @@ def find_predecessor(position: Position, rng: random.Random) -> Position | None:
 
 
 def make_colliding_positions(rng: random.Random) -> list[Position]:
-    """Construct positions whose successors collide; search them one after the other."""
+    """Construct positions whose successors collide when they are searched one after the other."""
     empties = rng.choice((6, 8, 10, 12))
     kind = rng.randrange(4)
     if kind == 0:

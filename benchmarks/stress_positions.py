@@ -17,7 +17,7 @@ DAMAGING_CHARACTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
 
 def make_random_position(game: Game, rng: random.Random) -> Position:
-    """Return a position from play or an artificial one, at any stage, rarely of a finished game."""
+    """Return a played, artificial or unreachable position at any stage; the game is rarely over."""
     for _ in range(5):
         remaining = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
         position = (make_played_position if rng.random() < 0.6 else make_artificial_position)(game, remaining, rng)
@@ -29,7 +29,7 @@ def make_random_position(game: Game, rng: random.Random) -> Position:
 
 
 def make_played_position(game: Game, remaining: int, rng: random.Random) -> Position:
-    """Play a random game until at most `remaining` squares are empty or seeds are on the board."""
+    """Play a random game until at most `remaining` squares are empty (Awalé: seeds are left); rarely stop earlier."""
 
     def count_remaining(position: Position) -> int:
         return position.empties if game.family == "othello" else seeds_on_board(position)
@@ -41,7 +41,7 @@ def make_played_position(game: Game, remaining: int, rng: random.Random) -> Posi
 
 
 def make_artificial_position(game: Game, remaining: int, rng: random.Random) -> Position:
-    """Place discs or seeds at random."""
+    """Place discs or seeds at random, with `remaining` empty squares or seeds on the board."""
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
         squares, share = [square for square in range(64) if BOARD_MASKS[game.size] >> square & 1], rng.random()

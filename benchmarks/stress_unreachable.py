@@ -3,7 +3,7 @@
 NUMBA_DISABLE_JIT=1 python benchmarks/stress_unreachable.py [--positions 10] [--seed 1]
 
 Without compilation, `awello.memory` checks every memory access, and NumPy checks array indices.  All moves must be
-legal.  Searches the fixed positions and `--positions` random ones of each game.
+legal.  The searches run on fixed positions and on `--positions` random ones of each game.
 """
 
 import argparse
@@ -135,10 +135,10 @@ class SearchRunner:
 
 
 def main() -> None:
-    """Run every search on odd positions of every game and print the number of analyses."""
+    """Run every search on unreachable positions of every game; print the number of analyses."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=int, default=10, help="random positions per game; default: 10")
-    parser.add_argument("--seed", type=int, default=1, help="default: 1")
+    parser.add_argument("--seed", type=int, default=1, help="random seed; default: 1")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     for game in Game:

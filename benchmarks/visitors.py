@@ -68,7 +68,7 @@ async def repeat_forever(act: Callable[[], Awaitable[None]]) -> None:
 
 @cache
 def make_long_game() -> dict[str, Any]:
-    """Generate an Awalé game of nearly the maximum length allowed."""
+    """Generate an Awalé game of up to 600 plies: the longest of 200 random games."""
     best: list[str] = []
     for seed in range(200):
         rng, position, names = random.Random(seed), Position.start(Game.ROMEIN), list[str]()
@@ -149,7 +149,7 @@ class SimulatedVisitor:
 
 
 async def school_class(address: str, seconds: float) -> str:
-    """Thirty ordinary visitors behind one address: not an attack."""
+    """Simulate thirty ordinary visitors behind one address, which is not an attack."""
     people = [SimulatedVisitor(address, SCHOOL, seed) for seed in range(30)]
     await run_for([person.run() for person in people], seconds)
     total = SimulatedVisitor(address)
@@ -162,7 +162,7 @@ async def school_class(address: str, seconds: float) -> str:
 
 # ---- attacks --------------------------------------------------------------------------------------------------------
 async def queue_reviews(address: str, seconds: float) -> str:
-    """26 connections with 8 reviews each, requested again when refused."""
+    """Request 8 reviews on each of 26 connections; repeat refused requests."""
     codes: Counter[str] = Counter()
 
     async def attack_once() -> None:
@@ -189,7 +189,7 @@ def _format_post(path: str, fields: dict[str, Any]) -> bytes:
 
 
 async def close_reviews(address: str, seconds: float) -> str:
-    """Reviews whose clients disconnect immediately."""
+    """Request reviews and disconnect immediately."""
     sent, request = count(), _format_post("/api/review", {"seconds": 10, **make_long_game()})
 
     async def attack_once() -> None:
@@ -224,7 +224,7 @@ def flood_with(
 
 
 async def analyse_long_games(address: str, seconds: float) -> str:
-    """Analyses of the longest game on 8 connections, each replacing the previous one."""
+    """Request analyses of a long game on 8 connections; each request replaces the previous one."""
     sent = count()
 
     async def attack_once() -> None:
@@ -254,7 +254,7 @@ def _make_contest() -> dict[str, Any]:
 
 
 async def never_read(address: str, seconds: float) -> str:
-    """60 connections that request large responses and read none, and reconnect when cut off."""
+    """Request large responses on 60 connections and read none; reconnect when cut off."""
     cut_off, requests = count(), _format_post("/api/tree", {**MIDGAME, "search": "minimax@4"})
     requests += _format_post("/api/positions", make_long_game()) * 5
 
@@ -278,7 +278,7 @@ async def never_read(address: str, seconds: float) -> str:
 
 
 async def open_many_websockets(address: str, seconds: float) -> str:
-    """700 connections from one /64, through a reverse proxy on this machine."""
+    """Open 700 connections from one /64, through a reverse proxy on this machine."""
     opened, refused = 0, 0
     async with AsyncExitStack() as stack:
         for number in range(700):

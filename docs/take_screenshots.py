@@ -60,7 +60,7 @@ SCREENSHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 # ---- the club --------------------------------------------------------------------------------------------------------
 MEMBER_NAMES = ["Ann", "Bob", "Eve", "Dan"]
-LOSERS_OF_FINISHED_GAMES = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # of finished games, so that ratings differ
+LOSERS_OF_FINISHED_GAMES = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # chosen so that ratings differ
 
 
 class ClubAccounts:
@@ -73,7 +73,7 @@ class ClubAccounts:
         self.channels = {name: stack.enter_context(client.connect()) for name, client in self.clients.items()}
 
     def play(self, first: str, second: str, moves: list[str], **conditions: Any) -> int:
-        """Start a game, play some moves, and return its number."""
+        """Start a game, play the moves, and return the number of the game."""
         channels = self.channels[first], self.channels[second]
         seek = channels[0].request("seek", side=0, **conditions)["seek"]
         number: int = channels[1].request("accept", number=seek)["game"]
@@ -82,7 +82,7 @@ class ClubAccounts:
         return number
 
     def fill(self) -> None:
-        """Create finished games, games in progress and seeks; Ann is playing."""
+        """Create finished games, games in progress and seeks; Ann is in a game."""
         for index, loser in enumerate(LOSERS_OF_FINISHED_GAMES):
             winner = MEMBER_NAMES[index % 2] if MEMBER_NAMES[index % 2] != loser else MEMBER_NAMES[2]
             number = self.play(winner, loser, ["d3", "c5"], variant="othello", seconds=300)

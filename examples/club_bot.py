@@ -74,4 +74,6 @@ async def main(server: str, token: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or not os.environ.get("AWELLO_TOKEN"):
+        sys.exit("usage: AWELLO_TOKEN=TOKEN python examples/club_bot.py http://HOST:PORT")
     asyncio.run(main(sys.argv[1], os.environ["AWELLO_TOKEN"]))

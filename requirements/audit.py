@@ -1,8 +1,8 @@
 """Check every pinned version for known vulnerabilities: `make audit`.
 
 Uses pip-audit's client for the pins of all systems and Python versions; pip-audit itself would check only those of this
-machine.  Some mirrors of the package index have no page for a version.  The page of the package then replaces it if its
-newest version is the pinned one.  The audit fails if a version cannot be checked.
+machine.  Some mirrors of the package index lack pages for single versions.  The page of the package is used instead if
+its newest version is the pinned one.  The audit fails if a version cannot be checked.
 """
 
 import sys
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def with_fallback(get: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a GET function: if a version has no page, get the package's page if its newest version is the same."""
+    """Wrap a GET function: for a version without a page, get the page of the package if that is its newest version."""
 
     def get_version(url: str, timeout: float) -> Any:
         response = get(url=url, timeout=timeout)
@@ -62,7 +62,8 @@ def find_vulnerabilities(service: PyPIService, pin: Pin) -> list[str] | None:
         return None
     if dependency.is_skipped():
         return None
-    distinct = {frozenset({result.id, *result.aliases}): result for result in results}  # databases repeat each other
+    # several databases may list the same vulnerability
+    distinct = {frozenset({result.id, *result.aliases}): result for result in results}
     return [f"{pin.name} {pin.version}: {_describe(result)}" for result in distinct.values()]
 
 

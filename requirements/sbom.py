@@ -66,7 +66,7 @@ def complete(bom: Json, installed: Json) -> Json:
     for part in bom["components"]:
         part["bom-ref"] = part["purl"]
         part["scope"] = scopes.get(part["purl"], "excluded")
-        del part["description"]  # the line of the lock file
+        del part["description"]  # only repeats the line of the lock file
         part |= {key: known[part["purl"]][key] for key in COPIED_FIELDS if key in known.get(part["purl"], {})}
     root = bom["metadata"]["component"]
     root |= {"version": __version__, "bom-ref": "awello", "purl": f"pkg:pypi/awello@{__version__}"}

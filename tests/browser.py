@@ -1,4 +1,4 @@
-"""A real browser, a real server started from the command line, and helpers to use the page."""
+"""Helpers for tests of the page: start a server and a browser, and use the page."""
 
 import os
 import re
@@ -21,14 +21,14 @@ from awello.web.messages import MovesRequest
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # fastest first
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-TIMEOUT_MS = 120_000  # for anything on a busy machine
+TIMEOUT_MS = 120_000  # long enough for a busy machine
 
 expect.set_options(timeout=TIMEOUT_MS)
 
 
 @contextmanager
 def serving(*words: str, **environment: str) -> Iterator[str]:
-    """Run `awello serve`, stopped with Ctrl-C; yields the address that it prints."""
+    """Run `awello serve`, yield the address that it prints, and stop it with Ctrl-C."""
     process = subprocess.Popen(
         [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--jobs", "1"))],
         cwd=ROOT,
@@ -50,9 +50,9 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A headless browser; tests are skipped where there is none."""
+    """Start and yield a headless browser, or skip the test if none is installed."""
     if CHROMIUM is None:
-        pytest.skip("no chromium: apt install chromium")
+        pytest.skip("Chromium is not installed: apt install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
@@ -77,7 +77,7 @@ class Visitor:
         self.page = self.new_page()
 
     def new_page(self) -> Page:
-        """Open another tab."""
+        """Open another tab; return its page."""
         page = self.context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
         page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
@@ -85,7 +85,7 @@ class Visitor:
         return page
 
     def open(self, link: str = "", page: Page | None = None) -> Page:
-        """Open the page with a link and wait for the board."""
+        """Open a link and wait for the board; return the page."""
         page = page or self.page
         page.goto("about:blank")
         page.goto(self.address + link)
@@ -93,7 +93,7 @@ class Visitor:
         return page
 
     def allow_errors(self, pattern: str) -> None:
-        """Allow console errors that match a pattern."""
+        """Allow console errors that match a regular expression."""
         self.allowed_errors = pattern
 
     def close(self) -> None:
@@ -108,41 +108,41 @@ AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # console error
 
 @contextmanager
 def visiting(browser: Browser, address: str, **settings: Any) -> Iterator[Visitor]:
-    """A visitor with other browser settings."""
+    """Yield a visitor with these browser settings."""
     someone = Visitor(browser, address, **settings)
     yield someone
     someone.close()
 
 
 def cell(page: Page, name: str) -> Locator:
-    """A square or pit of the board."""
+    """Return a square or pit of the board."""
     return page.locator(f"[role=gridcell][data-cell='{name}']")
 
 
 def caption(page: Page) -> Locator:
-    """The caption below the board."""
+    """Return the caption below the board."""
     return page.locator("#caption")
 
 
 def expect_notice(page: Page, text: str) -> None:
-    """Wait for a notice."""
+    """Wait for a notice that contains a text."""
     expect(page.locator("#notice")).to_contain_text(text)
     expect(page.locator("#notice")).to_be_visible()
 
 
 def open_tab(page: Page, name: str) -> Locator:
-    """Open a tab; returns its panel."""
+    """Open a tab; return its panel."""
     page.click(f"#tab-{name}")
     return page.locator(f"#panel-{name}")
 
 
 def address_param(page: Page, name: str) -> str:
-    """A value in the address of the page."""
+    """Return a parameter in the address of the page, or an empty string."""
     return str(page.evaluate(f"new URLSearchParams(location.hash.split('?')[1]).get('{name}') ?? ''"))
 
 
 def moves_in_address(page: Page) -> list[str]:
-    """The moves in the address, without variations."""
+    """Return the moves in the address, without variations."""
     text = address_param(page, "moves").replace("*", "")
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
@@ -150,7 +150,7 @@ def moves_in_address(page: Page) -> list[str]:
 
 
 def expect_moves(page: Page, moves: str) -> None:
-    """Wait until the address holds these moves, with a star after the current one."""
+    """Wait until the address contains these moves, with a star after the current move."""
     script = "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? '') === want"
     try:
         page.wait_for_function(script, arg=moves)
@@ -159,7 +159,7 @@ def expect_moves(page: Page, moves: str) -> None:
 
 
 def record_in_address(page: Page) -> Record:
-    """The game in the address as a record."""
+    """Return the game in the address as a record."""
     game = page.evaluate("location.hash.slice(1).split('?')[0]")
     return MovesRequest(game=game, start=address_param(page, "start") or None, moves=moves_in_address(page)).to_record()
 
@@ -169,7 +169,7 @@ READY_TO_PLAY = """before => location.hash !== before && (!document.querySelecto
 
 
 def play_to_end(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
-    """Play until the game is over, and check the displayed result."""
+    """Play until the game is over, check the displayed result, and return the game."""
     before = ""
     while page.wait_for_function(READY_TO_PLAY, arg=before) and not page.locator("#banner").is_visible():
         before = page.evaluate("location.hash")
@@ -182,7 +182,7 @@ def play_to_end(page: Page, choose: Callable[[list[str]], str], act: Callable[[P
 
 
 def expected_result(record: Record) -> str:
-    """The result as the page displays it."""
+    """Return the result of a game as the page displays it."""
     final = record.final
     ending = PositionJson.of(final).ending
     why = f" ({ENGLISH[f'ending.{ending}'].format(mover=final.game.sides[final.side])})" if ending else ""
@@ -202,7 +202,7 @@ def wait_for_reply(page: Page, moves: int) -> None:
 
 
 def play_by_mouse(page: Page, name: str) -> None:
-    """Play with the mouse."""
+    """Play a move with the mouse."""
     cell(page, name).click()
 
 
@@ -220,7 +220,7 @@ KEYS_TO_CELL = """name => {
 
 
 def play_by_keyboard(page: Page, name: str) -> None:
-    """Play with the keyboard: go to the board, move with arrows, press Enter."""
+    """Play a move with the keyboard: go to the board, press arrow keys and Enter."""
     if page.evaluate("() => document.activeElement.dataset.cell === undefined"):
         page.keyboard.press("g")
     for key in page.evaluate(KEYS_TO_CELL, name):
@@ -228,7 +228,7 @@ def play_by_keyboard(page: Page, name: str) -> None:
 
 
 def displayed_discs(page: Page) -> str:
-    """The displayed discs as text."""
+    """Return the displayed discs as text."""
     return str(
         page.eval_on_selector_all(
             ".othello-square",
@@ -239,5 +239,5 @@ def displayed_discs(page: Page) -> str:
 
 
 def displayed_seeds(page: Page) -> list[int]:
-    """The displayed seeds of each pit."""
+    """Return the number of displayed seeds in each pit."""
     return list(page.eval_on_selector_all(".awale-seeds", "pits => pits.map(pit => pit.children.length)"))

@@ -24,7 +24,7 @@ class ClubHttpClient(httpx2.Client):
 
     @contextmanager
     def connect(self, **headers: str) -> Iterator["ClubChannel"]:
-        """A WebSocket connection to the club."""
+        """Open a WebSocket connection to the club."""
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         sent = ({"cookie": cookies} if cookies else {}) | headers
         address = str(self.base_url).replace("http", "ws") + "api/club/live"
@@ -34,7 +34,7 @@ class ClubHttpClient(httpx2.Client):
 
 @contextmanager
 def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iterator[str]:
-    """Run a server in a thread; yields its address."""
+    """Run a server in a thread, without a club if `club` is None; yield its address."""
     listener = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))
     app = create_app(0, archive=archive, club=None if club is None else str(club), host_names=names)
@@ -74,7 +74,7 @@ class ClubChannel:
             self.events.append(message)
 
     def state(self, number: int) -> dict[str, Any]:
-        """The latest state of a game."""
+        """Return the latest state of a game; wait for one if none has arrived."""
         while not (states := [event for event in self.events if event["type"] == "game" and event["game"] == number]):
             self.wait_for("game")
         return states[-1]

@@ -55,7 +55,7 @@ def fresh_awello(*words: str, stdin: str = "", **environment: str) -> subprocess
 
 
 def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run an awello command in this process, in which kernels are loaded, without a terminal.
+    """Run an awello command without a terminal in this process, where kernels are loaded only once.
 
     Warnings and uncaught exceptions are errors.  Use `fresh_awello` for commands that start processes or load players
     from a file, and for the first test of a kind of command.
@@ -84,7 +84,7 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """Start a server of the page that all tests share, because starting one takes seconds."""
+    """Start a server of the page; all tests share it, because a start takes seconds."""
     from browser import serving
 
     with serving() as found:
@@ -112,7 +112,7 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
 
 @pytest.fixture
 def frozen_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep rate limits from recovering during a test on a slow machine."""
+    """Stop the clock of the rate limits, so that they do not recover during a slow test."""
     from awello.web import rate_limits
 
     frozen = monotonic()
@@ -124,11 +124,11 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Isolate tests from the user's data and settings."""
     os.environ["AWELLO_DATA"] = str(tmp_path_factory.mktemp("data"))
     os.environ.pop("AWELLO_ARCHIVE", None)
-    os.environ["AWELLO_NICE"] = "0"  # at low priority, tests of the server's processes could starve
+    os.environ["AWELLO_NICE"] = "0"  # processes with low priority could starve
 
 
 def random_record(game: Game, seed: int) -> Record:
-    """Play random moves to the end of the game, at most 300."""
+    """Return a game of random moves, cut off after 300 moves."""
     rng, position = random.Random(seed), Position.start(game)
     moves: list[int] = []
     while (legal := position.legal_moves()) and len(moves) < 300:

@@ -14,13 +14,13 @@ from waiting import wait_until
 
 
 def find_programs() -> Path | None:
-    """The folder of PostgreSQL's programs, which depends on the distribution."""
+    """Find the folder of PostgreSQL's programs, which depends on the distribution; return None if there is none."""
     found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
     return next((Path(program).resolve().parent for program in found if program), None)
 
 
 class Postgres:
-    """A server that listens on a socket in its own folder, and can be killed and started again."""
+    """A PostgreSQL server that listens on a socket in its own folder, and can be killed and restarted."""
 
     def __init__(self, *options: str) -> None:
         found = find_programs()
@@ -37,7 +37,7 @@ class Postgres:
         self.start()
 
     def start(self) -> None:
-        """Start it and wait until it accepts connections."""
+        """Start the server and wait until it accepts connections."""
         folder = str(self.folder)
         command = [str(self.programs / "postgres"), "-D", folder, "-k", folder, "-h", "", *self.options]
         self.server = subprocess.Popen(
@@ -46,20 +46,20 @@ class Postgres:
         _wait(folder)
 
     def kill(self) -> None:
-        """Kill it with all its processes."""
+        """Kill all processes of the server."""
         os.killpg(self.server.pid, signal.SIGKILL)
         self.server.wait()
 
     def remove(self) -> None:
-        """Stop it and delete its folder."""
-        self.server.send_signal(signal.SIGINT)  # without waiting for those who are connected
+        """Stop the server and delete its folder."""
+        self.server.send_signal(signal.SIGINT)  # stops without waiting for clients to disconnect
         self.server.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """Run a server without fsync; yields its folder."""
+    """Run a server without fsync; yield its folder."""
     server = Postgres("-F")
     try:
         yield str(server.folder)

@@ -18,7 +18,7 @@ from awello.limits import Clock
 @register("first", "the first legal move, or a chosen failure")
 @dataclass
 class FirstMovePlayer(Player):
-    """Plays the first legal move after an optional failure."""
+    """A bot that plays the first legal move, or fails in a chosen way."""
 
     failure: str = "nothing"
     where: str = "choose"
@@ -69,7 +69,7 @@ class FirstMovePlayer(Player):
 @register("fixed-weights", "answers with given weights")
 @dataclass
 class FixedWeightsPlayer(WeightsPlayer):
-    """Returns weights chosen by a test."""
+    """A bot that returns weights chosen by a test."""
 
     answer: str = "rising"
 

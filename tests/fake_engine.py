@@ -1,4 +1,4 @@
-"""A fake engine for GTP, NBoard's protocol or UCI: plays the first legal move, or fails in a chosen way.
+"""A fake engine that speaks GTP, NBoard's protocol or UCI; it plays the first legal move or fails in a chosen way.
 
 Arguments: the protocol, a log file for the received lines, and the failure.
 """
@@ -29,7 +29,7 @@ def name_of(move: int) -> str:
 
 
 def think() -> str | None:
-    """Cause the failure, if any; returns the answer to send instead of a move."""
+    """Cause the chosen failure; return the answer to send instead of a move, or None."""
     match wrong:
         case "dies":
             os._exit(3)
@@ -54,7 +54,7 @@ def genmove(colour: str) -> str:
     if nonsense := think():
         return f"= {nonsense}"
     if ("white", "black")[othello.side == 0] != colour:
-        othello = othello.play(PASS)  # the pass was not sent
+        othello = othello.play(PASS)  # a pass that was not sent
     move = othello.legal_moves()[0]
     othello = othello.play(move)
     return f"= {name_of(move)}"

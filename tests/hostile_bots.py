@@ -1,4 +1,4 @@
-"""Bots that start processes or attack their environment; tests load this file into workers with AWELLO_PLAYERS."""
+"""A bot that starts processes or attacks its environment; tests load this file into workers with AWELLO_PLAYERS."""
 
 import os
 import shlex
@@ -36,17 +36,17 @@ signal.pause()
 
 
 class UnknownForfeit(Forfeit):
-    """A subclass that only this file defines."""
+    """A forfeit of a class that the package does not know."""
 
 
 @register("hostile", "the first legal move, after an attack")
 @dataclass
 class HostilePlayer(Player):
-    """Calls the method `how` before its first move."""
+    """A bot that calls its method `how` before its first move."""
 
     how: str = "nothing"
     pids: str = ""
-    """A file to which it appends the ids of the processes it starts."""
+    """The file to which the bot appends the ids of processes that must end with it."""
 
     def begin(self, game: Game, seed: int) -> None:
         self.fresh = True

@@ -38,7 +38,7 @@ ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty
 
 
 def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
-    """Play random games and print the results of the rules for each position."""
+    """Play random games and print what the functions of the rules return for each position."""
     for _ in range(games):
         pair = own, opp
         while True:
@@ -57,7 +57,7 @@ def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> 
 
 
 def print_searches() -> None:
-    """Print the result of every search with every heuristic in one position of each game."""
+    """Print the result of every search with every heuristic, for one position of Othello and one of Awalé."""
     for position in (
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
         parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
@@ -88,7 +88,7 @@ def print_otage() -> None:
 
 
 def print_engine() -> None:
-    """Print the results of the champion's search in a midgame and an endgame."""
+    """Print the results of the champion's search in a midgame and an endgame position."""
     with Engine(hash=1) as engine:
         for text, limit in (("f5f6e6f4e3c5c4e7c6e2", Limit(depth=3)), (ENDGAME, Limit())):
             position = parse_transcript(text).final
@@ -97,7 +97,7 @@ def print_engine() -> None:
 
 
 def print_awale() -> None:
-    """Print the endgame tablebases of Awalé, one byte per position, and the results of a search that uses them."""
+    """Print Awalé tablebases as bytes, the results of a search with them, and the positions of a self-play game."""
     for number in range(awale.ABAPA, awale.ROMEIN + 1):
         table = np.zeros(int(LEVEL_OFFSETS[4]), np.uint8)
         for level in range(1, 4):
@@ -127,7 +127,7 @@ def print_random_games() -> None:
 
 
 def print_archive() -> None:
-    """Print the archive entries of a game after inserting its passes, and the moves of a game tree along one game."""
+    """Print the archive entries of a game with inserted passes, and the move values of a game tree along one game."""
     record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = build_entries(Game.OTHELLO, [record], [1])
     print(margins, *entries)

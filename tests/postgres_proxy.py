@@ -1,4 +1,4 @@
-"""A proxy between a client and a PostgreSQL server of the tests, which cuts connections at a chosen moment."""
+"""A proxy for a PostgreSQL server of the tests, which cuts connections at a chosen moment."""
 
 import socket
 import threading
@@ -10,16 +10,19 @@ BEFORE, AFTER, DURING, FORGET = "before", "after", "during", "forget"
 
 
 class PostgresProxy:
-    """Forwards connections; cuts the one that sends the next COMMIT before, after or while the server does it.
+    """A proxy that forwards connections, and cuts the connection that sends the next COMMIT if `cut` is set.
 
-    One to forget is cut before, and the server does not notice.
+    - `BEFORE`: the server does not receive the COMMIT.
+    - `AFTER`: the server executes the COMMIT, but the client does not receive the answer.
+    - `DURING`: the connection is cut as soon as the COMMIT has been forwarded.
+    - `FORGET`: as `BEFORE`, but the server's side of the connection stays open.
     """
 
     def __init__(self, folder: str) -> None:
         self.server = str(Path(folder) / ".s.PGSQL.5432")
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.listener.getsockname()[1]
-        self.cut: str | None = None  # when to cut the connection that sends the next COMMIT
+        self.cut: str | None = None  # BEFORE, AFTER, DURING or FORGET; None forwards every COMMIT
         self.refusing = False  # whether new connections are closed immediately
         self.refuse_after_cut = False
         self.cuts = 0
@@ -37,7 +40,7 @@ class PostgresProxy:
                     continue
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self.server)
-                lost = threading.Event()  # the answer to a COMMIT must not reach the client
+                lost = threading.Event()  # set if the server's answer must not reach the client
                 for work in (self._forward, self._answer):
                     threading.Thread(target=work, args=(client, server, lost), daemon=True).start()
 

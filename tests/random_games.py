@@ -15,7 +15,7 @@ REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
 
 
 def play_random_moves(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
-    """Play random moves from a start, to the end of the game or up to some length."""
+    """Play at most `length` random moves from `start`, or from the start position."""
     rng, moves = random.Random(seed), list[int]()
     first = position = start or Position.start(game)
     while (legal := position.legal_moves()) and len(moves) < length:
@@ -26,7 +26,7 @@ def play_random_moves(game: Game, seed: int, length: int, start: Position | None
 
 @st.composite
 def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record:
-    """Generate records with arbitrary starts, times, values, tags and results not decided on the board."""
+    """Generate random records with any start position, times, values and tags; some end by resignation or on time."""
     game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
     start = play_random_moves(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
     record = play_random_moves(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
@@ -39,7 +39,7 @@ def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record
 
 
 def damage_content(content: bytes, rng: random.Random) -> bytes:
-    """Return a file with some of its bytes changed, deleted, repeated or inserted."""
+    """Return the content of a file with some bytes changed, deleted, repeated or inserted."""
     found = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
         size = len(found)
@@ -65,6 +65,6 @@ def damage_content(content: bytes, rng: random.Random) -> bytes:
 
 
 def generate_damaged_files(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
-    """Generate damaged copies of a file."""
+    """Generate damaged copies of the content of a file."""
     rng = random.Random(seed)
     return (damage_content(content, rng) for _ in range(count))

@@ -114,7 +114,7 @@ class ReferenceOthello:
         return margin <= row < 8 - margin and margin <= column < 8 - margin
 
 
-# ------------------------------------------------------------------------------------------------ Awale
+# ----------------------------------------------------------------------------------------------- Awalé
 
 AWALE_VARIANTS = ("abapa", "tournament", "romein")
 MAJORITY, FEW_SEEDS, REPETITION, NO_MOVE = "majority", "few seeds", "repetition", "no move"
@@ -198,7 +198,7 @@ class ReferenceAwale:
         return self.rows, self.captured, self.side
 
     def _shares(self) -> tuple[int, int]:
-        """Return the share of each player in the seeds left on the board at the end."""
+        """Return how many of the remaining seeds count for each player when the game is over."""
         end_reason, south, north = self.end_reason(), sum(self.rows[0]), sum(self.rows[1])
         if end_reason == NO_MOVE or (end_reason == REPETITION and self.variant == "abapa"):
             return south, north
@@ -239,7 +239,7 @@ def sow(ring: list[int], origin: int) -> int:
 
 
 def capture(ring: list[int], last: int) -> int:
-    """Capture pits of 2 or 3 seeds from the opponent, backwards from the last pit sown; return the number of seeds."""
+    """Capture 2 or 3 seeds from each opposing pit, backwards from the last pit sown; return the number of seeds."""
     captured = 0
     place = last
     while place >= 6 and ring[place] in (2, 3):
@@ -255,7 +255,7 @@ def capture(ring: list[int], last: int) -> int:
 def perft(position: ReferenceOthello | ReferenceAwale, depth: int) -> int:
     """Count the leaves of the game tree at this depth; a finished game counts as one leaf.
 
-    A pass is a ply. Repetition is ignored: different move orders can lead to the same position.
+    A pass is a ply. The repetition rule is disabled.
     """
     if isinstance(position, ReferenceAwale):
         position = position.without_repetition()

@@ -16,7 +16,7 @@ BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
 def random_position(game: Game, empties: int, rng: random.Random) -> Position:
-    """Return a random position with this number of empty squares, in which the mover has a legal move."""
+    """Return a random position with `empties` empty squares, in which the mover has a legal move."""
     while True:
         position = Position.start(game)
         while not position.over and position.empties > empties:
@@ -31,21 +31,21 @@ def legal_moves_mask(position: Position) -> U:
 
 
 def final_score(position: Position) -> int:
-    """Return the score of a finished game for the mover."""
+    """Return the mover's margin in a finished game."""
     score = position.score()
     return score[position.side] - score[1 - position.side]
 
 
 @cache
 def solve(position: Position) -> int:
-    """Return the score under best play for the mover."""
+    """Return the mover's margin with best play by both sides."""
     if position.over:
         return final_score(position)
     return max(-solve(position.after(move)) for move in position.legal_moves())
 
 
 def search(position: Position, depth: int, value: Callable[[Position], int]) -> int:
-    """Return the minimax value of a position at a depth; passes do not count."""
+    """Return the minimax value of a position, searched to a depth; a pass does not reduce the depth."""
     if position.over:
         return final_score(position)
     if position.legal_moves() == (PASS,):

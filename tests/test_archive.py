@@ -60,7 +60,7 @@ def import_sources(archive: Archive, *sources: ImportSource) -> list[ImportRepor
 
 
 def read_tables(archive: Archive) -> dict[str, list[str]]:
-    """The contents of all tables of an archive, for comparison."""
+    """Return the contents of all tables of an archive, for comparison."""
     with archive.engine.connect() as connection:
         tables = schema.metadata.sorted_tables
         return {table.name: sorted(map(str, connection.execute(select(table)))) for table in tables}
@@ -278,6 +278,6 @@ def test_pages_are_filled_before_new_ones_start(tmp_path: Path, monkeypatch: pyt
     sizes = [
         size // 14 for (size,) in connection.execute("SELECT length(entries) FROM index_pages ORDER BY bucket, page")
     ]
-    assert sizes == [4, 4, 1] * 2, "the start and the position after it"
+    assert sizes == [4, 4, 1] * 2, "two positions with nine entries each, the start and the next position"
     connection.close()
     archive.close()

@@ -43,7 +43,7 @@ main()
 
 @pytest.fixture
 def location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The user's default archive, in a temporary folder."""
+    """Use an archive in a temporary folder as the user's default; return its path."""
     monkeypatch.setenv("AWELLO_ARCHIVE", str(tmp_path / "archive.sqlite"))
     return str(tmp_path / "archive.sqlite")
 
@@ -137,13 +137,13 @@ def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole.sqlite", tmp_path / "broken.sqlite"
 
     def run_import(archive: Path, last: int = 0) -> subprocess.CompletedProcess[str]:
-        """Import the games; the process is killed at a statement if `last` is given."""
+        """Import the games; kill the process before SQL statement number `last`, unless it is 0."""
         return run("-c", KILLED_IMPORT, str(last), "games", "import", str(file), "--archive", str(archive))
 
     done = run_import(whole)
     assert done.returncode == 0
     statements = done.stdout.count("statement ")
-    for part in (0.2, 0.5, 0.2):  # games that are in the archive are not imported again
+    for part in (0.2, 0.5, 0.2):  # each import skips the games that are already in the archive
         assert run_import(broken, int(part * statements)).returncode == -signal.SIGKILL
     assert run_import(broken).returncode == 0
     assert read_tables(Archive(broken)) == read_tables(Archive(whole))

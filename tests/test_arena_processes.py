@@ -1,4 +1,4 @@
-"""The processes of bots are measured and ended with the bots; interrupts leave no processes behind."""
+"""Processes that bots start are measured, and killed when the bots end; interrupts leave no processes behind."""
 
 import multiprocessing
 import os
@@ -26,7 +26,7 @@ def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is running, zombies excluded."""
+    """Return whether a process is running and not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -34,7 +34,7 @@ def is_running(pid: int) -> bool:
 
 
 def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> list[BotGame]:  # noqa: B008
-    """Play a round between a hostile bot and `random`; check that none of its processes is left."""
+    """Play a round between a hostile bot and `random`, and check that no process of the bot is left."""
     tournament = Tournament(Game.OTHELLO4, (f"hostile,how={how},pids={pids}", "random"), 1, limits=limits)
     cache = PlayerCache()
     try:
@@ -43,7 +43,7 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
         cache.close()
     started = [int(line) for line in pids.read_text().split()] if pids.exists() else []
     assert not [pid for pid in started if is_running(pid)]
-    assert all(game.forfeits[1] is None for game in played), "the other bot has no forfeits"
+    assert all(game.forfeits[1] is None for game in played), "`random` never forfeits"
     return played
 
 
@@ -104,7 +104,7 @@ def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeyp
 
 @pytest.fixture
 def child() -> Iterator[multiprocessing.Process]:
-    """A process that does not belong to the arena."""
+    """Start a process that does not belong to the arena."""
     process = multiprocessing.get_context("spawn").Process(target=signal.pause, daemon=True)
     process.start()
     yield process  # type: ignore[misc]

@@ -71,7 +71,7 @@ def final_value(position: Position) -> int:
 
 
 def known_value(position: Position) -> int | None:
-    """Return the value of a finished game or from the tablebase, otherwise None."""
+    """Return the exact value if the game is over or the tablebase covers the position, otherwise None."""
     if not position.legal_moves():
         return final_value(position)
     tablebase = load_or_build(position.game)
@@ -88,7 +88,7 @@ def plain_quiescence(position: Position, weights: np.ndarray) -> int:
 
 
 def plain_search(position: Position, depth: int, weights: np.ndarray | None) -> int:
-    """Return the value by plain minimax."""
+    """Return the value of a position, searched to a depth by plain minimax."""
     if (value := known_value(position)) is not None:
         return value
     if weights is not None and depth == 0:

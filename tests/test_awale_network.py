@@ -1,4 +1,4 @@
-"""Training of the Awalé network: evaluation, examples, gradient steps and resuming."""
+"""The training of the Awalé network: evaluation, examples, gradient steps and resuming."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -129,7 +129,7 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
             following = mixed[index + 1]
             child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
             assert mixed[index].captured == seeds_on_board(position) - seeds_on_board(child)
-        else:  # the last position of a game: the tablebase or the end follows
+        else:  # after the last position, the tablebase or the end of the game decides
             rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
         expected = [0.4 * searched[index].value + 0.6 * (mixed[index].captured - value) for value in rest]
         assert np.isclose(mixed[index].value, expected).any()
@@ -178,7 +178,7 @@ def test_training_is_resumed(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     whole = AwaleNetworkTraining()
     rounds = list(train(whole, 3, 2, 3, lambda done: None))
-    assert rounds[0].error == rounds[0].baseline_error, "the first round starts untrained"
+    assert rounds[0].error == rounds[0].baseline_error, "the first round starts with an untrained network"
     for stop in (1, 2, 3):
         network = load_training(file)
         next(train(network, 3, 1, 3, lambda done: None))
@@ -222,14 +222,14 @@ def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(awale_network, "play_games", interrupted)
     with pytest.raises(KeyboardInterrupt):
         next(train(AwaleNetworkTraining(), 1, 1, 1, lambda done: None))
-    assert len(calls) < 3, "only games that had started"
+    assert len(calls) < 3, "no game starts after an interrupt"
 
 
 def test_the_champion_uses_a_weights_file(tmp_path: Path) -> None:
     for pit in range(6):
         network = AwaleNetworkTraining()
         network.rows[:] = 0
-        network.rows[PIT_SLOTS * (6 + pit)] = 1  # an empty opponent's pit is bad
+        network.rows[PIT_SLOTS * (6 + pit)] = 1  # an empty pit of the opponent is bad for the mover
         network.rows[OUTPUT_ROW] = -8 / UNIT_COUNT
         file = tmp_path / f"{pit}.npz"
         save_training(file, network)
@@ -248,4 +248,4 @@ def test_the_shipped_weights_are_nearly_antisymmetric() -> None:
     network.rows[:] = weights / WEIGHT_SCALE
     network.rows[OUTPUT_ROW] = weights[OUTPUT_ROW] / OUTPUT_SCALE
     mine, theirs = network.predict(boards), network.predict(boards[:, ::-1].copy())
-    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # good for one side, bad for the other
+    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # the value is about the negative of that for the other side

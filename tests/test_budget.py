@@ -1,4 +1,4 @@
-"""Alpha-beta with a node budget: values compared with minimax, scores with algorithm 2 of report 1, the players."""
+"""Alpha-beta with a node budget and its players, compared with minimax and with algorithm 2 of report 1."""
 
 import numpy as np
 import pytest
@@ -19,12 +19,12 @@ ASYMMETRIC = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
 
 
 def two_heuristics(game: Game) -> list[Heuristic]:
-    """Return two heuristics of a game; for Awalé one with asymmetric weights."""
+    """Return two heuristics of a game; one of those for Awalé has asymmetric weights."""
     return [ASYMMETRIC, Heuristic("diffscore")] if game >= Game.ABAPA else [Heuristic("mixed"), Heuristic("tactical")]
 
 
 def without_history(position: Position) -> Position:
-    """Return the position without its history: searches ignore repetitions."""
+    """Return the position without its history, because searches ignore repetitions."""
     return Position(position.game, position.own, position.opp, position.side)
 
 
@@ -43,7 +43,7 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
 
 
 def reference_value(position: Position, budget: float, share_factor: float, ply: int, evaluator: Evaluator) -> int:
-    """Return the value for the player at the root, with budgets divided as in the report."""
+    """Compute the value for the player at the root by minimax, with node budgets divided as in report 1."""
     moves = position.legal_moves()
     if budget < 1 or not moves:
         return leaf_value(position, evaluator, ply)
@@ -54,7 +54,7 @@ def reference_value(position: Position, budget: float, share_factor: float, ply:
 
 
 def category_of(position: Position, move: int) -> int:
-    """Compute equation 2 of report 1 by walking around the board."""
+    """Compute the category of a move (equation 2 of report 1) by sowing seed by seed."""
     board = [word >> 8 * pit & 255 for word in (position.own, position.opp) for pit in range(6)]
     place, left = move, board[move]
     while left:
@@ -64,7 +64,7 @@ def category_of(position: Position, move: int) -> int:
 
 
 class AlgorithmTwo:
-    """Algorithm 2 of report 1 as printed: maximising and minimising players, and category scores."""
+    """Algorithm 2 of report 1 as printed, with maximising and minimising players and category scores."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.category_scores = evaluator, np.zeros(6 * 48 * 49, np.int64)
@@ -81,7 +81,7 @@ class AlgorithmTwo:
         best, tried = -sign * float("inf"), list[int]()
         for category, move in self.sorted_moves(position):
             child = without_history(position.after(move))
-            # At the root, a move as good as the best one must be searched exactly.
+            # At the root, alpha is lower by 1, so that moves as good as the best one get exact values.
             found = self.value(child, alpha - (ply == 0), beta, depth - 1, ply + 1)
             tried.append(category)
             if sign * found > sign * best:

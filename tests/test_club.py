@@ -1,4 +1,4 @@
-"""The club without a network: game states and clocks, ratings, accounts, the store."""
+"""The parts of the club that need no network: game states and clocks, ratings, accounts, the store."""
 
 import random
 import sqlite3
@@ -49,7 +49,7 @@ def raises_club_error(code: str) -> pytest.RaisesExc[ClubError]:
 
 
 def play_on(state: GameState, seed: int = 0, most: int = 500) -> GameState:
-    """The state after random moves of one second each."""
+    """Return the state after at most `most` random moves of one second each."""
     rng = random.Random(seed)
     while not state.over and len(state.moves) < most:
         move = state.position.format_move(rng.choice(state.position.legal_moves()))
@@ -92,7 +92,7 @@ def test_time_runs_out() -> None:
     )
     assert state.play(ANN, 2, "c3", 161.0) == state.flag(161.0)
     assert not state.play(ANN, 2, "c3", 160.0 + MAX_LAG_COMPENSATION, lag=9.0).over, "the network delay is compensated"
-    assert state.play(ANN, 2, "c3", 160.1 + MAX_LAG_COMPENSATION, lag=9.0).over, "up to the limit per move"
+    assert state.play(ANN, 2, "c3", 160.1 + MAX_LAG_COMPENSATION, lag=9.0).over, "the compensation is limited per move"
     assert state.deadline == 160.0 + MAX_LAG_COMPENSATION
     with raises_club_error("game_over"):
         lost.play(ANN, 2, "c3", 162.0)
@@ -180,7 +180,7 @@ def test_ratings_follow_results() -> None:
 
 
 def test_a_rating_converges() -> None:
-    """A player who wins ten games of eleven against a player of 1500 gains some 400 points."""
+    """A player who wins ten of eleven games against opponents rated 1500 reaches a rating of about 1900."""
     rng, rating = random.Random(3), Rating()
     means = []
     for number in range(1500):
@@ -349,7 +349,7 @@ def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
         raise ClubError("wrong", "wrong")
 
     handed_in = threading.Event()
-    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # so that the others are written in the same transaction
+    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # the operations that wait meanwhile share a transaction
     futures = [
         store.submit(wrong if number == 3 else lambda connection: log_event(connection, "fine")) for number in range(8)
     ]

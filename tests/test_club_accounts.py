@@ -24,14 +24,14 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 
 @pytest.fixture(autouse=True)
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash fast, and do not refill rate limits during a test."""
+    """Use fast password hashes, and a limit of login attempts that does not refill during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     monkeypatch.setattr(logins, "NAME_AND_ORIGIN_RATE", (10, 0))
 
 
 @contextmanager
 def club(database: Path) -> Iterator[Any]:
-    """A club; yields a function that creates a new HTTP client."""
+    """Run a club; yield a function that creates a new HTTP client."""
     with serving(database) as address, ExitStack() as stack:
         yield lambda: stack.enter_context(ClubHttpClient(base_url=address))
 
@@ -65,9 +65,8 @@ def test_one_of_two_concurrent_password_changes_is_refused(tmp_path: Path, monke
         owner, thief = visit(), visit()
         sign_up(owner, "Ann")
         assert log_in(thief, GUESSERS) == 200
-        monkeypatch.setattr(
-            accounts, "hash_password", wait_for_the_other
-        )  # both have verified the old password by then
+        # The new passwords are hashed only after both requests have verified the old password.
+        monkeypatch.setattr(accounts, "hash_password", wait_for_the_other)
         answers: dict[str, Any] = {}
 
         def change(visitor: ClubHttpClient, new: str) -> None:
@@ -98,7 +97,7 @@ def test_unknown_login_names_are_not_logged(tmp_path: Path) -> None:
 def test_a_session_that_has_just_ended_creates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Even if it was valid when the request arrived."""
+    """A request is refused if its session ends after the request has arrived."""
     require_user = accounts_api._require_user
 
     async def logged_out_at_once(club: Any, request: Any) -> Any:
@@ -121,7 +120,7 @@ def test_guesses_from_one_address_lock_out_that_address_only(tmp_path: Path) -> 
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
         assert [guess(visit(), GUESSERS) for _ in range(12)][-2:] == [429, 429]
-        assert log_in(visit(), ELSEWHERE) == 200, "on a new device in a new network"
+        assert log_in(visit(), ELSEWHERE) == 200, "a new device in a new network can log in"
 
 
 def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Path) -> None:
@@ -137,7 +136,7 @@ def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Pa
 def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even after a restart, and with any limit exhausted."""
+    """Known devices and networks can log in even after a restart, and if guesses have exhausted another limit."""
     database = tmp_path / "club.sqlite"
     with club(database) as visit:
         owner = visit()
@@ -149,11 +148,11 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
             patch.setattr(logins, limit, (3, 0))
             with club(database) as visit:
                 assert [guess(visit(), f"10.1.0.{number}") for number in range(5)] == [401] * 3 + [429] * 2
-                assert log_in(visit(), elsewhere) == 429, "a new device in a new network"
-                assert log_in(visit(), OWNERS) == 200, "a new device in a known network"
+                assert log_in(visit(), elsewhere) == 429, "a new device in a new network is locked out"
+                assert log_in(visit(), OWNERS) == 200, "a new device in a known network can log in"
                 device = visit()
                 device.cookies.update(cookies)
-                assert log_in(device, elsewhere) == 200, "a known device in a new network"
+                assert log_in(device, elsewhere) == 200, "a known device in a new network can log in"
 
 
 def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +196,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
         use(number)
     rows = store.read_blocking(lambda connection: connection.execute(select(known_devices)).all())
     assert len(rows) == accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT and all(len(row.digest) == 32 for row in rows)
-    assert known("device0", "net0") is None, "the least recently used device"
+    assert known("device0", "net0") is None, "the devices and networks used least recently are forgotten"
     last = accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
@@ -209,7 +208,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
-    assert known("device0", "net0") is None, "after a password change, no device is known"
+    assert known("device0", "net0") is None, "a password change makes all devices and networks unknown"
 
 
 def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ class FakeSocket:
 
 
 def create_bots(file: Path, *names: str) -> list[str]:
-    """The tokens of new bots of Ann's."""
+    """Create bots that belong to Ann; return their tokens."""
     store = ClubStore(file)
     ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
@@ -72,7 +72,7 @@ def create_bots(file: Path, *names: str) -> list[str]:
 
 
 def load_games(store: ClubStore) -> list[GameState]:
-    """The stored games."""
+    """Load the stored games."""
     rows = store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
@@ -156,7 +156,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a draw offer or a lost connection; the move is sent on the current connection."""
+    """After a draw offer or a lost connection, the club sends a game again; the bot moves on its current connection."""
     thoughts, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
@@ -175,7 +175,7 @@ def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPa
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
-        bot._handle_game(STATE)  # the club could not store it
+        bot._handle_game(STATE)  # as if the club could not store the move
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
@@ -257,7 +257,7 @@ def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "unknown game 'chess'" in wrong.stderr
 
 
-@register("pupil", "the first legal move; writes down its calls")
+@register("pupil", "the first legal move; records its calls")
 @dataclass
 class LearningPlayer(Player):
     calls: ClassVar[list[tuple[str, Any]]] = []
@@ -321,7 +321,7 @@ def test_challenges_and_games_wait_until_learning_is_done() -> None:
         bot._handle_game(STATE)
         await wait_until_async(lambda: line.sent)
         bot._handle_game(STATE | OVER)
-        bot._handle_game(STATE | OVER)  # the club may send it twice
+        bot._handle_game(STATE | OVER)  # the club may send a finished game twice
         bot._handle_game(STATE | {"game": 2})
         challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "variant": "othello", "number": 5})
         await wait_until_async(lambda: words(LearningPlayer.calls)[-1] == "end")
@@ -374,7 +374,7 @@ def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 @pytest.mark.parametrize("learning", [True, False])
 def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
-    """Ten games against an opponent that always plays the same; without learning they repeat."""
+    """Play ten games against an opponent that always plays the same moves; they repeat only without learning."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
     one, two = create_bots(file, "otage", "max")

@@ -30,7 +30,7 @@ async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> N
     await club.server.chat.set_enabled(bob, True)
     assert await send(ann, number, "  good luck  ") == {}
     assert club.last_event("Bob", CHAT) == {"type": CHAT, "game": number, "by": "Ann", "text": "good luck"}
-    assert chat_lines(club, "Ann") == [], "the sender does not receive it"
+    assert chat_lines(club, "Ann") == [], "senders do not receive their own messages"
     await club.server.chat.set_enabled(bob, False)
     with raises_club_error("opponent_chat_off"):
         await send(ann, number, "hello?")
@@ -59,7 +59,7 @@ async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing
         [each["text"] for each in message if each["type"] == CHAT]
         for message in (received_on_laptop, received_on_phone)
     ]
-    assert words == [["one", "two"], []], "chat was off on the phone, which then sent the second line"
+    assert words == [["one", "two"], []], "chat was off on the phone, from which the second message was then sent"
     assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "spectator") == []
     with raises_club_error("not_your_game"):
         await club.server.chat.send(carl, number, "may I?")
@@ -89,7 +89,7 @@ async def test_length_and_rate_are_limited(club: ClubHarness) -> None:
     assert chat_lines(club, "Bob") == right
     with raises_club_error("chat_rate_limit"):
         await club.server.chat.send(ann, number, "six")
-    await club.server.chat.send(bob, number, "each has their own")
+    await club.server.chat.send(bob, number, "each player has a separate limit")
     moment += 2.1
     await club.server.chat.send(ann, number, "six")
     with raises_club_error("chat_rate_limit"):
@@ -98,7 +98,7 @@ async def test_length_and_rate_are_limited(club: ClubHarness) -> None:
     for _ in range(5):
         await club.server.chat.send(ann, number, "again")
     with raises_club_error("chat_rate_limit"):
-        await club.server.chat.send(ann, number, "a rest does not add up")
+        await club.server.chat.send(ann, number, "unused messages do not accumulate")
 
 
 @with_club
@@ -116,7 +116,7 @@ async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness)
 
 
 def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bots can chat too; nothing is stored."""
+    """Bots can chat, too; messages are not stored."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         ann, rex = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
@@ -131,7 +131,7 @@ def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             refusal = first.request("chat", game=number, text="hello")
             assert (refusal["code"], refusal["message"]) == (
                 "opponent_chat_off",
-                "rex has turned chat off: the message was not delivered",
+                "rex is offline or has chat off: the message was not delivered",
             )
             assert second.request("set_chat")["type"] == "done"
             assert first.request("chat", game=number, text="the secret of the pond")["type"] == "done"

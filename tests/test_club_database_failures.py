@@ -1,4 +1,4 @@
-"""A database that is killed, a disk that is full, and databases of older versions."""
+"""Killed databases, full disks, and databases of older versions."""
 
 import asyncio
 import sqlite3
@@ -29,10 +29,10 @@ DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per release
 
 
 async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
-    """Play while the database fails: what was acknowledged is kept, what was refused has not happened."""
+    """Play while the database fails; check that acknowledged moves are kept and that refused ones have no effect."""
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
-    with raises_club_error("unknown_tournament"):  # NUL is refused before the database sees it
+    with raises_club_error("unknown_tournament"):  # a NUL character is refused before it reaches the database
         await club.server.tournaments.enter(players[0], "\0")
     await play_random_moves(club, number, players, max_moves=4)
     club.clock.advance(7.0)
@@ -46,7 +46,7 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     with raises_club_error("storage"):
         while True:  # small writes may still fit on a full disk
             await club.server.store.write(lambda connection: log_event(connection, "x" * 5000))
-    club.clock.advance(1000.0)  # now: clocks run again once the database is back
+    club.clock.advance(1000.0)  # while clocks are stopped: they run again once the database is back
     with raises_club_error("storage"):
         await club.server.move(mover, number, before["ply"], before["legal"][0])
     await club.wait_until(lambda: len(attempts) > 1 or not club.server.store.failing)
@@ -58,7 +58,7 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     await play_random_moves(club, number, players)
     await club.close()
     again = await ClubHarness(club.database, club.clock).open()
-    assert (await again.server.watch(players[0], number))["over"], "and it is there after a restart"
+    assert (await again.server.watch(players[0], number))["over"], "the finished game is there after a restart"
     await again.close()
 
 

@@ -1,4 +1,4 @@
-"""Errors of the club: each code stands for one message, and the page has a text for it with the same values."""
+"""Errors of the club: the page has a text for each code, and its placeholders are values of the error."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ COMMANDS_ONLY = {
 
 
 def raised(file: Path) -> list[tuple[str, set[str]]]:
-    """The code and the names of the values of every error that a file creates."""
+    """Return the code and the names of the values of every error created in a file."""
     errors = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

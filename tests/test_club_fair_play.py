@@ -89,7 +89,7 @@ async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness)
     assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "other pairs are not affected"
     yesterday = update(games).values(started=games.c.started - fair_play.DAY_SECONDS)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
-    assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "the next day they count again"
+    assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "rated again the next day"
 
 
 @with_club
@@ -110,7 +110,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     assert await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "same_network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
-    ann.network = eve.network = None  # the server's own machine
+    ann.network = eve.network = None  # as on the server's own machine
     number = await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated_reason"] is None
     await club.server.resign(ann, number)
@@ -121,7 +121,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
 
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
-    """Behind a reverse proxy, the clients' addresses are used."""
+    """Behind a reverse proxy, the networks are those of the clients, not that of the proxy."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
@@ -249,7 +249,7 @@ def test_the_grace_period_depends_on_the_clock_and_on_reconnects() -> None:
 
 @pytest.mark.parametrize("plies", [10, 11])
 def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: int) -> None:
-    """On either side's turn."""
+    """A claim is possible on either side's turn."""
 
     @with_club
     async def play(club: ClubHarness) -> None:
@@ -342,7 +342,7 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
     with raises_club_error("offer_gone"):
         await club.server.lobby.accept(eve, seek)
-    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor in the reverse direction"
+    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
     await club.close()
     await club.open()
     ann, eve = club.connect("Ann"), club.connect("Eve")
@@ -382,7 +382,7 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
 @with_club
 async def test_one_entry_per_person(club: ClubHarness) -> None:
     ann, bob, eve = club.connect("Ann"), club.connect("Bob"), club.connect("Eve")
-    rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
+    rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both belong to Ann
     plan = partial(create_tournament, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
     number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
     await club.server.tournaments.enter(rex, number)
@@ -405,7 +405,7 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     await club.wait_until(lambda: club.server.live_games)
     known = select(entrants.c.network)
     rows = club.store.read_blocking(lambda connection: connection.execute(known).scalars().all())
-    assert rows == [None] * 3, "networks are cleared at the start"
+    assert rows == [None] * 3, "networks are cleared when the tournament starts"
 
 
 # ---- many games -----------------------------------------------------------------------------------------------------

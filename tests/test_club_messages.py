@@ -1,4 +1,4 @@
-"""A busy club: expected moves are never refused, malformed messages are answered, bots send messages again."""
+"""A busy club: expected moves are never refused, malformed messages are answered, and bots resend refused moves."""
 
 import asyncio
 import importlib.util
@@ -75,7 +75,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def answer_to(channel: Any, text: str) -> dict[str, Any]:
-    """The response to a raw message."""
+    """Send a raw message; return the response."""
     channel.socket.send(text)
     while "id" not in (answer := channel.receive()):
         pass
@@ -95,7 +95,7 @@ def test_malformed_messages_are_answered_and_the_connection_survives(address: st
 
 
 def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other messages above the limit are refused, with their ids."""
+    """Other messages above the limit are refused; the errors contain the ids of the messages."""
     monkeypatch.setattr(club_service, "MESSAGE_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
@@ -122,7 +122,7 @@ def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.
         mover = (first, second)[state["mover"]]
         for move in ("a1", "h8"):
             assert mover.request("move", game=number, ply=state["ply"], move=move)["code"] == LIMITED, (
-                "an illegal move is not exempt"
+                "illegal moves are not exempt from the limit"
             )
         other = (second, first)[state["mover"]]
         assert other.request("move", game=number, ply=state["ply"], move=state["legal"][0])["code"] == LIMITED
@@ -131,7 +131,7 @@ def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.
 def test_messages_without_an_account_are_charged_to_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
-    """However many connections it has; other networks and accounts are not affected."""
+    """All connections of a network share its limit; other networks and accounts are not affected."""
     monkeypatch.setattr(connection, "MAX_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(web, "EVENT_LOOP_RATE", (40.0, 1.0))
     with (
@@ -155,7 +155,7 @@ def test_messages_without_an_account_are_charged_to_their_network(
 
 
 class FakeClub:
-    """A fake WebSocket: the messages to and from a bot."""
+    """A fake WebSocket of a bot: queues of received and sent messages."""
 
     def __init__(self, *messages: dict[str, Any]) -> None:
         self.received: asyncio.Queue[str | None] = asyncio.Queue()
@@ -208,7 +208,7 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
         for code in ("message_rate_limit", "storage"):
             club.deliver(busy(code, first["id"]))
             assert await club.sent.get() == first and first["type"] == "move"
-        club.deliver(busy("wrong_ply", first["id"]))  # the game is further ahead: nothing to send
+        club.deliver(busy("wrong_ply", first["id"]))  # the game has advanced: the bot has nothing to resend
         club.deliver({"type": "ping", "number": 3})
         assert (await club.sent.get())["type"] == "pong"
         listening.cancel()
@@ -244,7 +244,9 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club.deliver(gone | {"claim_in_seconds": 60.0})
         club.deliver(gone | {"online": True, "claim_in_seconds": None})
         club.deliver({"type": "ping", "number": 1})
-        assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent has returned"
+        assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, (
+            "no claim is pending after the opponent has returned"
+        )
         club.deliver(gone)
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)

@@ -1,4 +1,4 @@
-"""A club database written before tables and columns were renamed: everything in it is found."""
+"""A club database written before tables and columns were renamed: all its data is migrated."""
 
 import asyncio
 import sqlite3
@@ -32,7 +32,7 @@ def restore(file: Path) -> None:
 
 
 def copy_to_postgres(file: Path, address: str) -> None:
-    """Create the tables of a SQLite file, as they are there, on a PostgreSQL server, and copy their rows."""
+    """Copy the tables of a SQLite file, with the same columns and rows, to a PostgreSQL database."""
     tables = MetaData()
     source = create_engine(f"sqlite:///{file}", poolclass=NullPool)
     target = create_engine(parse_address(address, "club"), poolclass=NullPool)
@@ -49,7 +49,7 @@ def copy_to_postgres(file: Path, address: str) -> None:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The old database, as a file or on a server."""
+    """Yield the address of the old database, as a SQLite file or on a PostgreSQL server."""
     file = tmp_path / "club.sqlite"
     restore(file)
     if request.param == "sqlite":

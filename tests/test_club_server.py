@@ -29,7 +29,7 @@ Play = Callable[["ClubHarness"], Awaitable[None]]
 
 
 class ClubHarness:
-    """A club server with a clock that the test moves, and the messages that each client has received."""
+    """A club server with a clock that the test advances, and the messages that each client has received."""
 
     def __init__(self, database: Path | str, clock: ManualClock | None = None) -> None:
         self.database, self.archived = database, list[Record]()
@@ -53,7 +53,7 @@ class ClubHarness:
         self.store.close()
 
     def connect(self, name: str, bot: bool = False) -> ClientConnection:
-        """Connect a client; `spectator` has no account."""
+        """Connect a client with the account of this name; `spectator` has no account."""
         if name not in self.accounts and name != "spectator":
             owner = 1 if bot else None
             made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
@@ -72,17 +72,17 @@ class ClubHarness:
         await wait_until_async(condition)
 
     async def wait_for_heartbeat(self) -> None:
-        """Wait until the heartbeat has been stored at the present time."""
+        """Wait until a heartbeat with the current time has been stored."""
         await self.wait_until(lambda: self.store.read_blocking(load_heartbeat) == self.clock())
 
     async def start_game(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
-        """Start a game between two clients, in this order; return its number."""
+        """Start a game between two clients, of which `first` moves first; return its number."""
         offered = await self.server.lobby.seek(first, replace(terms, side=0))
         return int((await self.server.lobby.accept(second, offered["seek"]))["game"])
 
 
 def with_club(test: Play) -> Callable[[Path], None]:
-    """Run a test with a club of its own."""
+    """Turn a coroutine function that takes a club into a test with its own club."""
 
     def run(tmp_path: Path) -> None:
         async def play() -> None:
@@ -109,7 +109,7 @@ def fail_to_write(connection: Any) -> None:
 async def play_random_moves(
     club: ClubHarness, number: int, players: list[ClientConnection], seed: int = 0, max_moves: int = 500
 ) -> None:
-    """Play random moves."""
+    """Play random moves until the game is over, but at most `max_moves`."""
     rng = random.Random(seed)
     for _ in range(max_moves):
         state = await club.server.watch(players[0], number)
@@ -176,7 +176,7 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
         await club.server.resign(ann, number)
     assert (await club.server.watch(ann, number))["over"]
     club.server.ended.clear()
-    assert (await club.server.watch(ann, number))["moves"] == end["moves"], "from the database"
+    assert (await club.server.watch(ann, number))["moves"] == end["moves"], "the game is loaded from the database"
     with raises_club_error("unknown_game"):
         await club.server.watch(ann, 77)
 
@@ -283,7 +283,7 @@ async def test_games_between_an_owner_and_their_bots_are_unrated(club: ClubHarne
 async def test_a_disconnected_client_creates_no_seek(club: ClubHarness) -> None:
     ann = club.connect("Ann")
     seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
-    await asyncio.sleep(0)  # the task starts
+    await asyncio.sleep(0)  # let the task start
     club.server.disconnect(ann)
     with raises_club_error("disconnected"):
         await seeking
@@ -297,7 +297,7 @@ async def test_a_game_that_cannot_be_archived_does_not_block_others(club: ClubHa
 
     async def archive_others(record: Record) -> None:
         if record.tags["Round"] == str(first):
-            raise StorageError("not this one")
+            raise StorageError("the first game cannot be archived")
         await keep(record)
 
     club.server.archive = archive_others
@@ -327,7 +327,7 @@ async def test_a_reconnecting_client_receives_its_games(club: ClubHarness) -> No
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     club.server.disconnect(ann)
-    assert not club.server.live_games[number].state.over, "games continue"
+    assert not club.server.live_games[number].state.over, "the game continues"
     club.connect("Ann")
     assert club.last_event("Ann")["game"] == number and club.last_event("Ann", "welcome")["name"] == "Ann"
 
@@ -346,7 +346,7 @@ def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
         await club.wait_for_heartbeat()
         states = {number: live_game.to_json(club.server.now()) for number, live_game in club.server.live_games.items()}
         for task in club.server._tasks:
-            task.cancel()  # no shutdown: as if it had been killed
+            task.cancel()  # stop without a shutdown, as if the process had been killed
         return states, club
 
     async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
@@ -389,7 +389,7 @@ async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> 
     await club.wait_until(lambda: club.server.store.failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
     with raises_club_error("storage"):
-        await club.server.move(ann, number, 0, move)  # refused until the database has been loaded again
+        await club.server.move(ann, number, 0, move)  # refused until the state has been loaded from the database again
     await club.wait_until(lambda: not club.server.store.failing)
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1
     assert club.last_event("Ann")["clocks"] == before
@@ -404,7 +404,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     move, write = (await club.server.watch(ann, number))["legal"][0], club.store.submit
 
     def lose(operation: Any) -> Any:
-        """Write, and then fail before the result is known."""
+        """Write successfully, but report a failure."""
         write(operation).result()
         return write(fail_to_write)
 
@@ -417,12 +417,12 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
 
     await trouble(club.server.move(ann, number, 0, move))
     assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
-    assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
+    assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # the client resends the move
     await trouble(club.server.resign(bob, other))
     assert other in club.server.ended and club.last_event("Ann")["players"][0]["rating_after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
-    assert len(club.server.live_games) == 2  # the game whose start was not reported, and the first one
+    assert len(club.server.live_games) == 2  # the first game, and the one whose start was reported as failed
 
 
 @with_club
@@ -441,7 +441,7 @@ async def test_many_concurrent_games(club: ClubHarness) -> None:
 # ---- abuse -----------------------------------------------------------------------------------------------------------
 @with_club
 async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
-    """A client receives all its challenges when it connects; too many would close the connection each time."""
+    """A client receives all its challenges when it connects; too many would overflow its queue and disconnect it."""
     ann = club.connect("Ann")
     crowd = [club.connect(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:

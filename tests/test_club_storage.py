@@ -33,14 +33,14 @@ needs_postgres = pytest.mark.skipif(find_programs() is None, reason="PostgreSQL 
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[str]:
-    """The folder of a PostgreSQL server."""
+    """Run a PostgreSQL server; yield its folder."""
     with postgres() as found:
         yield found
 
 
 @pytest.fixture
 def database(folder: str, request: pytest.FixtureRequest) -> str:
-    """The address of an empty database on it."""
+    """Return the address of an empty database on the server."""
     return new_database(folder, f"{request.node.originalname[-40:]}-{time.monotonic_ns()}")
 
 
@@ -55,13 +55,13 @@ def name_of(database: str) -> str:
 
 
 def query_directly(database: str, question: str) -> list[Any]:
-    """Query the database directly."""
+    """Query the database without the store."""
     with psycopg.connect(database.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
 
 
 def write_together(store: ClubStore, *operations: Callable[[Connection], Any]) -> list["Future[Any]"]:
-    """Submit operations that are written in one transaction."""
+    """Submit operations so that they are written in one transaction; return their futures."""
     held, go = threading.Event(), threading.Event()
 
     def hold(_: Connection) -> None:
@@ -123,7 +123,7 @@ def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: Post
 def test_a_transaction_lost_by_the_network_does_not_block_the_club(
     database: str, proxy: PostgresProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database server would wait for its client for hours and hold the write lock."""
+    """Without a timeout, the database server would wait for the lost client for hours and hold the write lock."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
     store = open_store(proxy.address(name_of(database)))
 
@@ -166,7 +166,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: Postgres
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: PostgresProxy, claim: bool) -> None:
-    """The outcome is unknown without the database, and for a command, which has no epoch."""
+    """The outcome is unknown while the database is unreachable, and always for a command, which has no epoch."""
     store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
@@ -196,7 +196,7 @@ def cut_claim(database: str) -> None:
 def test_a_server_that_lost_its_lock_cannot_write(database: str) -> None:
     first = open_store(database)
     cut_claim(database)
-    assert first.submit(begin_game).result().number == 1, "while no other server has opened the club"
+    assert first.submit(begin_game).result().number == 1, "writing is allowed while no other server has opened the club"
     second = ClubStore(database)
     second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
@@ -222,7 +222,7 @@ def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Pa
     assert second.submit(begin_game).result().number == 1
     second.close()
     first.acquire()
-    assert first.submit(begin_game).result().number == 2, "the other server has ended"
+    assert first.submit(begin_game).result().number == 2, "writing is allowed after the other server has ended"
     first.close()
 
 
@@ -241,21 +241,22 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
-        await first.wait_until(lambda: first.store._lock is None)  # it has tried to acquire the club again
+        await first.wait_until(lambda: first.store._lock is None)  # until it has tried to acquire the club again
         assert first.server.store.failing and tries == 1
         with raises_club_error("storage"):
             await first.server.resign(bob, number)
         await second.close()
         await first.wait_until(lambda: not first.server.store.failing)
         assert first.server.live_games[number].move_names == [state["legal"][0]], (
-            "it continues from what the other server has written"
+            "the games continue with the moves that the other server has stored"
         )
         await first.close()
 
     with caplog.at_level(logging.ERROR, "awello"):
         asyncio.run(asyncio.wait_for(play(), 60))
     assert [record.getMessage() for record in caplog.records if "another server" in record.getMessage()] == [
-        "the club is suspended: another server has opened this club, and this one stops writing: stop one of them"
+        "the club refuses changes: another server has opened this club, so this server no longer writes: "
+        "stop one of the two"
     ]
 
 
@@ -279,7 +280,7 @@ def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.
                 future.result()
         else:
             future.result()
-    assert len(commits) == 2, "one for the operation that delayed the others, and one for these"
+    assert len(commits) == 2, "one for the operation that delayed the others, and one for all the others"
     assert count(store, audit) == 100
     store.close()
 
@@ -298,7 +299,7 @@ def test_an_operation_refused_by_the_database_affects_no_other(database: str) ->
 
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
-    """Not at the last heartbeat, which may be older."""
+    """Clocks do not stop at the last heartbeat, which may be older."""
 
     def fail(connection: Connection) -> None:
         raise StorageError("the disk is full")
@@ -310,7 +311,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
             task.cancel()
         since = club.server.now() - 100
 
-        def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds since
+        def move_back(connection: Connection) -> None:  # as if Ann had been thinking for 100 seconds
             connection.execute(update(games).values(turn_started=since))
             save_heartbeat(connection, since)
 
@@ -318,7 +319,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
         with raises_club_error("storage"):
             await club.server.store.write(fail)
         assert club.server.store.failed_at is not None
-        club.server.store.failed_at -= 40  # suspended for 40 seconds
+        club.server.store.failed_at -= 40  # as if suspended for 40 seconds
         await club.server._resume_games()
         assert club.server.live_games[number].to_json(club.server.now())["clocks"] == pytest.approx([240, 300], abs=15)
         await club.close()

@@ -1,4 +1,4 @@
-"""Tournaments: complete ones, absent players, restarts at any time, and one on a real server."""
+"""Tournaments of the club: complete tournaments, absent players, restarts at any time, and a real server."""
 
 import asyncio
 import json
@@ -70,14 +70,14 @@ class RandomClient(ClientConnection):
             return
 
     def last_tournament_event(self) -> dict[str, Any]:
-        """The latest tournament event."""
+        """Return the last tournament event received."""
         return next(message for message in reversed(self.received) if message["type"] == "tournament")
 
 
 def create_test_tournament(
     club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0
 ) -> int:
-    """Create a tournament that `start_tournament` starts early; return its number."""
+    """Create a tournament that waits for `start_tournament`; return its number."""
     return create_tournament_in(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
 
@@ -86,7 +86,7 @@ def create_tournament_in(club: ClubHarness, *terms: Any) -> ClubTournament:
 
 
 def start_tournament(club: ClubHarness, number: int) -> None:
-    """Start it now."""
+    """Start a tournament immediately."""
     start_now(club.store, number)
     club.server.tournaments.wake()
 
@@ -103,7 +103,7 @@ def load_tournament(club: ClubHarness, number: int) -> ClubTournament:
 async def wait_for_state(
     club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0
 ) -> ClubTournament:
-    """Wait until a tournament has reached a state or a round."""
+    """Wait until a tournament has reached a round, if one is given, or else a state; return the tournament."""
 
     def load_if_reached() -> ClubTournament | None:
         tournament = load_tournament(club, number)
@@ -134,13 +134,13 @@ async def wait_for_check(club: ClubHarness) -> None:
 
 
 def load_games(club: ClubHarness) -> list[GameState]:
-    """All stored games."""
+    """Return all stored games."""
     rows = club.store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
 def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
-    """Check that pairings and games correspond, with the same results."""
+    """Check that each game belongs to one pairing, and that both have the same result."""
     states = {state.number: state for state in load_games(club) if state.tournament == tournament.number}
     bound = [pairing for pairing in tournament.pairings if pairing.game is not None]
     assert sorted(pairing.game or 0 for pairing in bound) == sorted(states)
@@ -180,9 +180,11 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
         assert end["state"] == "ended" and end["pairing"]["points"] is not None and len(end["standings"]) == 6
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
         assert {"name", "bot", "rank", "points", "buchholz", "sonneborn_berger", "wins"} == end["standings"][0].keys()
-    assert not club.server.tournaments._last_sent and not club.server.tournaments._round_started, "memory is released"
+    assert not club.server.tournaments._last_sent and not club.server.tournaments._round_started, (
+        "the server forgets the tournament when it has ended"
+    )
     rows = club.store.read_blocking(lambda connection: load_rating(connection, 1, "othello4 blitz"))
-    assert rows.deviation < 350, "its games are rated"
+    assert rows.deviation < 350, "tournament games are rated"
 
 
 @pytest.mark.parametrize(("system", "size", "count"), [(ROUND_ROBIN, 5, 10), (DOUBLE_ROUND_ROBIN, 3, 6)])
@@ -243,7 +245,7 @@ async def test_a_late_player_plays_within_the_grace_period(club: ClubHarness) ->
     assert not load_games(club) and ann.last_tournament_event()["pairing"]["game"] is None, "the round waits for Bob"
     bob.received.clear()
     club.server.connect(bob)
-    assert bob.last_tournament_event()["pairing"]["second"] == "Bob", "the players are notified immediately"
+    assert bob.last_tournament_event()["pairing"]["second"] == "Bob", "a player who connects is notified immediately"
     check_results(club, await wait_for_state(club, number))
 
 
@@ -257,7 +259,7 @@ async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None
     start_tournament(club, number)
     tournament = await wait_for_state(club, number)
     assert tournament.rounds == 3 and tournament.round == 1, (
-        "one bye and one forfeit of two players, who are then left out, so the tournament ends"
+        "one player has a bye, the other two forfeit and are left out, so the tournament ends"
     )
     assert sorted(row.points for row in tournament.standings) == [0.0, 0.0, 1.0]
 
@@ -293,7 +295,7 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
 
 @with_club
 async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarness) -> None:
-    """Also clients that have not entered, and tournaments created by another process; other clients receive nothing."""
+    """Subscribers are notified even if they have not entered, or if another process has created the tournament."""
     club.connect("spectator")
     bot_client = club.connect("rex", bot=True)
     bot_client.lobby_updates = False
@@ -313,7 +315,7 @@ async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarnes
     club.server.tournaments.wake()
     await club.wait_until(lambda: len(changed()) > 1)
     await wait_for_check(club)
-    assert changed() == [[number], [number]], "three changes are one message"
+    assert changed() == [[number], [number]], "three entries cause one message"
     assert not [message for message in club.received["rex"] if message["type"] == "tournaments"]
 
 
@@ -346,7 +348,7 @@ async def test_a_tournament_in_progress_can_be_cancelled(club: ClubHarness) -> N
     club.server.tournaments.wake()
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
     assert players[0].last_tournament_event()["state"] == "cancelled"
-    assert len(club.server.live_games) == 1, "a game in progress continues"
+    assert len(club.server.live_games) == 1, "the game in progress continues"
 
 
 @with_club
@@ -408,7 +410,7 @@ async def test_a_failing_database_only_delays_a_tournament(club: ClubHarness) ->
     write, rng = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "CHECK_SECONDS", 0.05)
-    patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # how often the database is tried again
+    patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # the interval at which the server tries the database again
 
     def fail(connection: Any) -> None:
         raise StorageError("the disk is full")
@@ -424,7 +426,7 @@ async def test_a_failing_database_only_delays_a_tournament(club: ClubHarness) ->
 
 @pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROUND_ROBIN, 15)])
 def test_a_restart_at_any_moment_neither_loses_nor_duplicates_anything(tmp_path: Path, system: str, count: int) -> None:
-    """The club stops without a shutdown, as if killed, and starts again."""
+    """The club repeatedly stops without a shutdown, as if killed, and restarts."""
     people, clock = dict[str, Account](), ManualClock()
     rng, open_games = random.Random(3), list[int]()
 
@@ -456,7 +458,9 @@ def test_a_restart_at_any_moment_neither_loses_nor_duplicates_anything(tmp_path:
     lives = 1
     while not asyncio.run(live(rng.randint(1, 40))):
         lives += 1
-    assert lives > 5 and sum(number > 0 for number in open_games) > 2, "some ended within a round"
+    assert lives > 5 and sum(number > 0 for number in open_games) > 2, (
+        "there were restarts, also with games in progress"
+    )
 
 
 @with_club
@@ -471,7 +475,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     (pairing,) = tournament.pairings
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
-    for _ in range(2):  # as if the organiser had not noticed the start
+    for _ in range(2):  # as if the organiser did not know that the game has started
         with raises_club_error("pairing_closed"):
             await club.server.tournaments._start_game(tournament, pairing)
         await club.server.store.write(
@@ -536,7 +540,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
 
 
 def create_bot_token(store: ClubStore, name: str) -> str:
-    """The token of a new bot with an owner of its own."""
+    """Create a bot with an owner of its own; return a token of the bot."""
     owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
     bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
     return store.submit(partial(create_token, account=bot, label="test")).result()

@@ -18,7 +18,7 @@ from awello.web.club_service import SESSION_COOKIE
 
 @pytest.fixture
 def new_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A function that creates a client of a club."""
+    """Yield a function that creates HTTP clients of one club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: ClubHttpClient(base_url=address)
@@ -129,7 +129,7 @@ def test_only_configured_host_names_are_served(tmp_path: Path) -> None:
 
 
 def play_out(number: int, first: Any, second: Any) -> None:
-    """Play a game to the end with the first legal move each time."""
+    """Play the first legal move until the game is over."""
     while not (state := first.state(number))["over"]:
         mover = (first, second)[state["mover"]]
         answer = mover.request("move", game=number, ply=state["ply"], move=state["legal"][0])

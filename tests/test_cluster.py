@@ -1,4 +1,4 @@
-"""Clusters: results equal local ones, dead workers lose nothing, and errors are one line."""
+"""Clusters: results equal local results, no result is lost if a worker dies, and errors take one line."""
 
 import asyncio
 import multiprocessing
@@ -74,7 +74,7 @@ class IllegalMovePlayer(Player):
 
 @contextmanager
 def run_dask(*words: str) -> Iterator[None]:
-    """Run a dask command during the block."""
+    """Run a dask command during the `with` block."""
     command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
@@ -86,7 +86,7 @@ def run_dask(*words: str) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler."""
+    """Run a scheduler; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -96,7 +96,7 @@ def scheduler() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(scheduler: str) -> Iterator[str]:
-    """The address of a scheduler with two workers."""
+    """Run two workers of the scheduler; yield its address."""
     words = ("--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -110,7 +110,7 @@ def address(scheduler: str) -> Iterator[str]:
 
 @pytest.fixture
 def user_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Register players that workers do not have."""
+    """Set AWELLO_PLAYERS to a file of players that the workers have not loaded."""
     file = tmp_path / "own.py"
     file.write_text(PLAYERS)
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
@@ -122,9 +122,9 @@ def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
     return [record.moves for record in play_match(match, jobs).records]
 
 
-# --- no cluster -------------------------------------------------------------------------------------------------------
+# --- errors without a cluster -----------------------------------------------------------------------------------------
 def run_and_read_error(*words: str) -> str:
-    """The error of a match that cannot be played."""
+    """Run a match that cannot be played; return its error message."""
     left = awello("match", "othello", "random", "random", *words)
     assert (left.returncode, left.stdout, left.stderr.count("\n")) == (2, "", 1)
     return left.stderr
@@ -149,7 +149,7 @@ def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeyp
     assert "pip install 'awello[cluster]'" in run_and_read_error("--cluster", scheduler)
 
 
-# --- equal to local --------------------------------------------------------------------------------------------------
+# --- same results as local runs ---------------------------------------------------------------------------------------
 def test_a_match_is_the_same(address: str) -> None:
     assert moves(MATCH, address) == moves(MATCH)
 
@@ -215,7 +215,7 @@ def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_
 
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
-    """Every game is archived exactly once, in PostgreSQL if available."""
+    """Every game is archived exactly once; the run on the cluster uses a PostgreSQL archive, if installed."""
     plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
     local, remote = tmp_path / "local", tmp_path / "remote"
     with nullcontext("") if find_programs() is None else postgres() as server:
@@ -266,7 +266,8 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
             ConfigError, match=r"the scheduler and the client have different versions of Awello \(.*, 0.0.1"
         ):
             play_match(MATCH, address)
-        monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)  # as for a worker that joins later
+        # As if the worker had joined after the check.
+        monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)
         with pytest.raises(
             ConfigError, match=r"the worker tcp.* and the client have different versions of Awello \(.*, 0.0.1"
         ):
@@ -281,7 +282,7 @@ def test_workers_lack_players_without_a_file(address: str) -> None:
         play_match(replace(MATCH, second="local_only"), address)
 
 
-# --- in a worker ------------------------------------------------------------------------------------------------------
+# --- inside a worker --------------------------------------------------------------------------------------------------
 def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("IllegalMovePlayer", "RenamedPlayer"):
@@ -307,7 +308,7 @@ START = Record(Position.start(Game.OTHELLO))
 
 @asynccontextmanager
 async def engines(address: str, count: int = 1, max_seconds: float = TIMEOUT) -> AsyncIterator[EnginePool]:
-    """A pool of engine processes on a cluster."""
+    """Run a pool of engine processes on a cluster."""
     workers = ClusterWorkers(address)
     pool = EnginePool(count, max_seconds, partial(ClusterSlot, workers))
     await pool.start()
@@ -335,7 +336,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
                 "done",
             ]
             (error,) = await collect_answers(pool, ChooseTask(START, "illegal-move"))
-            assert "illegal move" in error["message"], "user players are sent to workers"
+            assert "illegal move" in error["message"], "workers receive user players"
             assert multiprocessing.active_children() == before
         assert not any((await count_engine_processes(address)).values())
 
@@ -343,7 +344,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
 
 
 async def count_engine_processes(address: str) -> dict[str, int]:
-    """Number of engine processes by worker."""
+    """Return the number of engine processes by worker."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
         found: dict[str, int] = await client.run(lambda: len(cluster_slots._worker_slots))
         return found
@@ -355,9 +356,9 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
             async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
             (choice, _) = await collect_answers(pool, ChooseTask(START, "greedy"))
-            assert choice["type"] == "choice", "the analysis was stopped"
+            assert choice["type"] == "choice", "the analysis was stopped when its client left"
             (error,) = await collect_answers(pool, ChooseTask(START, "minimax@30"))
-            assert error["code"] == "player_timeout", "it does not stop, so its process is killed"
+            assert error["code"] == "player_timeout", "the search does not stop, so its process is killed"
             assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))

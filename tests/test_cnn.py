@@ -42,7 +42,7 @@ class PerceptronAsCnn(Cnn):
 
 
 def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
-    """Return positions in which the mover has more than one move."""
+    """Return random positions in which the mover has a legal move."""
     rng, found = random.Random(count), list[Position]()
     while len(found) < count:
         position = play_random_moves(Game.OTHELLO, rng.randrange(1000), rng.randint(*plies)).final
@@ -80,7 +80,7 @@ def test_symmetric_boards_have_equal_predictions() -> None:
 
 
 def test_it_predicts_common_moves() -> None:
-    """Corners are taken, and the usual replies to f5 share almost all of the probability."""
+    """The network takes a corner, and prefers the usual replies to f5 to a rare one."""
     network = load_cnn(Game.OTHELLO)
     after = Position.start().after(37)
     shares, _ = network.predict_position(after.own, after.opp)
@@ -105,7 +105,7 @@ def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.Monke
 
 # ---- alpha-beta -----------------------------------------------------------------------------------------------------
 def minimax(network: Cnn, position: Position, depth: int) -> float:
-    """Return the value by plain minimax, with each leaf evaluated alone."""
+    """Return the value of a position by plain minimax; leaves are evaluated one at a time."""
     if position.over:
         own, opp = position.score()[position.side], position.score()[1 - position.side]
         return float(np.sign(own - opp)) + (own - opp) / 64
@@ -148,7 +148,7 @@ def test_a_finished_game_counts_its_discs() -> None:
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
 def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
-    """With one leaf per batch, batched and unbatched searches visit the same moves."""
+    """With one leaf per batch, the batched search grows the same tree as the unbatched one."""
     for position in some_positions(4) + some_positions(4, (46, 57)):
         small = PerceptronAsCnn()
         tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)

@@ -1,3 +1,5 @@
+"""Training of the convolutional network: data, symmetries, networks, training steps and exports."""
+
 import copy
 import json
 import random
@@ -42,7 +44,7 @@ TINY = CnnConfig(width=16, blocks=1, batch_size=64, steps=12, eval_interval=4, l
 
 
 def make_records(count: int) -> list[Record]:
-    """Random games from 2006 on; every fifth is unfinished, every seventh equals the first."""
+    """Return random games of the years 2006 to 2025; every fifth is unfinished, every seventh equals the first."""
     games = [play_random_moves(Game.OTHELLO, 0 if n % 7 == 0 else n, 40 if n % 5 == 4 else 200) for n in range(count)]
     return [replace(game, tags={"Date": str(2006 + n % 20)}) for n, game in enumerate(games)]
 
@@ -56,12 +58,12 @@ def make_positions(count: int) -> CnnPositions:
 
 
 def to_signed(number: int) -> int:
-    """Convert a word to a signed integer."""
+    """Convert an unsigned 64-bit word to a signed integer."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def is_symmetric_board(position: Position) -> bool:
-    """Whether a board is invariant under a symmetry."""
+    """Return whether a rotation or reflection leaves a board unchanged."""
     own, opp = int(position.own), int(position.opp)
     discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
     rows = [discs[start : start + 8] for start in range(0, 64, 8)]
@@ -163,7 +165,7 @@ def test_a_transformed_board_has_transformed_moves(transform: int) -> None:
 
 
 def predict_first_plane(board: Any) -> Any:
-    """A network whose logits are its first input plane."""
+    """Predict like a network whose logits are 30 times its first input plane."""
     return 30 * board[:, :1].flatten(2), board[:, 0, 0, 0]
 
 
@@ -212,7 +214,7 @@ def test_networks_have_the_documented_sizes() -> None:
     assert count_parameters(report) == 4_432_768  # table 2.1 of report 0
     assert report(torch.zeros(2, 1, 8, 8))[0].shape == (2, 1, 64)
     ours = make_network(CnnConfig())
-    assert count_parameters(ours) < 4_950_000  # two bytes each, less than 10 MB
+    assert count_parameters(ours) < 4_950_000  # less than 10 MB with two bytes per parameter
     moves, value = ours(torch.zeros(2, 4, 8, 8))
     assert moves.shape == (2, 2, 64) and value.shape == (2,)
 
@@ -236,7 +238,7 @@ def test_targets_are_the_predictions_of_the_teacher() -> None:
     log_policies = torch.log(shares + 1e-9)
 
     def teacher_network(transforms: Any) -> Any:
-        """A network that predicts what the teacher predicts."""
+        """Return a network that repeats the predictions of the teacher."""
         return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
     entropy = -(shares * log_policies).sum(1).mean()
@@ -258,7 +260,7 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     config = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
     training, precomputed = CnnTraining(config, positions, positions), CnnTraining(config, positions, positions)
     assert training.teacher and not training.soft_targets
-    precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # as on a GPU
+    precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # in advance, as on a GPU
     assert len(precomputed.soft_targets[0]) == len(positions)
     for _ in range(3):
         training.train_step()
@@ -308,7 +310,7 @@ def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
 
 
 def play_largest_square(seed: int, year: int) -> Record:
-    """A game in which both sides play their last legal square, after six random moves."""
+    """Return a game with six random moves, after which both sides play their legal move with the largest number."""
     opening = play_random_moves(Game.OTHELLO, seed, 6)
     position, moves = opening.final, list(opening.moves)
     while legal := position.legal_moves():
@@ -372,7 +374,7 @@ def test_a_network_is_exported(tmp_path: Path) -> None:
     session = onnxruntime.InferenceSession(str(tmp_path / "network.onnx"))
     found = session.run(["moves", "value"], {"board": board.numpy()})
     spread = float(moves[:, 0].std()), float(value.std())
-    assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # quantised to eight bits
+    assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # exported with eight bits per weight
     assert abs(found[1] - value.numpy()).mean() < 0.1 * spread[1]
 
 
@@ -393,16 +395,18 @@ def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     assert keep(1, 0.06) == []
     for view in (replace(TINY, view="one"), CnnConfig(network="report0", view="one")):
-        assert keep(1, 1.0, view) == [], "players cannot read it"
+        assert keep(1, 1.0, view) == [], "no player supports this network"
     assert keep(2, 0.07) == keep(3, 0.1) == ["network-2.onnx"]
     assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, (
-        "from all stages of the game"
+        "the boards are from all stages of the game"
     )
     assert keep(4, 0.3) == ["network-2.onnx", "network-4.onnx"]
-    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], "the training was restarted before step 4"
+    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], (
+        "a training resumed before step 4 replaces the snapshot of step 4"
+    )
     assert keep(9, 1.0) == ["network-2.onnx", "network-3.onnx", "network-9.onnx"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert len(keep(10, 1.0)) == 3, "nothing is exported without the libraries"
+    assert len(keep(10, 1.0)) == 3, "nothing is exported if the libraries are missing"
 
 
 def test_training_needs_no_compiler() -> None:

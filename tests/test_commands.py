@@ -59,7 +59,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     code = (
         "import sys; sys.argv[1:] = ['--help']\ntry: import awello.cli.app as a; a.main()\nfinally: print(*sys.modules)"
     )
-    shown = run("-c", code).stdout  # without a command it is the help
+    shown = run("-c", code).stdout  # the help, then the names of the loaded modules
     assert "numba" not in shown.split()
     for name in COMMANDS:
         assert COMMANDS[name][0] in " ".join(shown.split())
@@ -81,7 +81,7 @@ def test_the_summary_has_a_column_per_player() -> None:
         for line in awello("match", "othello", "alphabeta@2", "random", "--games", "3").stdout.splitlines()
         if "games won" in line
     )
-    assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # columns are as wide as the times
+    assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # padded to the width of the times
 
 
 def test_run_uses_every_key(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_run_uses_every_key(tmp_path: Path) -> None:
     assert sum(run_json("run", str(file), "--json")["forfeits"].values()) == 2
     file.write_text(base)
     shown = awello("run", str(file)).stdout
-    assert shown.count("a b c d e f g h") > 100  # two games, with the board at every move
+    assert shown.count("a b c d e f g h") > 100  # the board is shown at every move of both games
     assert shown.count("moves: f5f6e6f4") == 2
     settings = "table: 2, thresholds: [20, 50], settings: {move_ordering: false}"
     mixed = f"{{player: alphabeta, heuristic: mixed, limit: 2, {settings}}}"

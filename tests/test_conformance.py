@@ -13,11 +13,11 @@ from awello.kernel import U
 from awello.rules import game as kernels
 from awello.rules.game import ADAPTERS, DEFAULT_BY_FAMILY
 
-POSITIONS = 3400  # for each of the six games: more than 20,000 in total
+POSITIONS = 3400  # of each of the six games, so more than 20,000 in total
 
 
 def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
-    """Return the start of a game; for Awalé often a late position, close to feeding, grand slams and endings."""
+    """Return a start position; in Awalé, half have few seeds, so that feeding, grand slams and endings are frequent."""
     if game.family == "othello" or rng.random() < 0.5:
         return Position.start(game), reference_start(game)
     seeds = [0] * 14
@@ -31,7 +31,7 @@ def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
 
 
 def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Reference]]:
-    """Yield positions of random games with their references; some avoid captures, to reach repetitions in Awalé."""
+    """Yield positions of random games with their references; some Awalé games avoid captures, to repeat positions."""
     rng = random.Random(f"{game.name}/{seed}")
     while positions > 0:
         position, reference = make_start(game, rng)
@@ -146,7 +146,7 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
     assert position.over
     assert reference.over()
     assert position.score() == reference.score()
-    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # there the other side was to move
+    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the other side was to move before
 
 
 def test_adapters_have_the_same_members(game: Game) -> None:
@@ -167,4 +167,6 @@ def test_facts_of_a_game_are_true(game: Game) -> None:
         assert {len(position.format_move(move)) for move in moves} <= {adapter.name_length}
         assert adapter.has_symmetries or position.canonical() == (position.own, position.opp)
     assert passed == facts["has_passes"]
-    assert repeated <= adapter.has_repetition, "repetitions are rare if few seeds end the game"
+    assert repeated <= adapter.has_repetition, (
+        "positions repeat only in games with repetition (seldom in tournament games)"
+    )

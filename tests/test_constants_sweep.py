@@ -1,4 +1,4 @@
-"""The sweep of constants: replacing values in sources, and that every listed constant exists."""
+"""The sweep of constants: values are replaced in the source and restored, and every listed constant exists."""
 
 import ast
 import json
@@ -84,4 +84,5 @@ def test_results_are_kept_and_compared(tmp_path: Path) -> None:
     text = constants_tables.describe(again, constant, "solve", "2", "1")
     assert text == "nodes +10.0 % ± 0.0, total +10.0 %, time −5.0 %"
     match = {"points": [2.0, 1.0, 1.5, 0.5], "margins": [8, 0, 2, -2], "flags": [0, 1]}
-    assert constants_tables.describe_match(match).startswith("62.5 % ± 31.6 of 8 games, margin +1.00, time lost 0 : 1")
+    text = constants_tables.describe_match(match)
+    assert text.startswith("62.5 % ± 31.6 of 8 games, margin +1.00, lost on time 0 : 1")

@@ -1,4 +1,4 @@
-"""Contests: running, stopping, resuming after a restart, and limits; and pictures of search trees."""
+"""Contests (running, stopping, resuming after a restart, limits) and drawings of search trees."""
 
 import json
 import multiprocessing
@@ -31,7 +31,7 @@ MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4
 
 @pytest.fixture
 def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContestRunner]:
-    """Contests in a temporary folder, with misbehaving bots available."""
+    """Create a runner of contests in a temporary folder, with the misbehaving bots available."""
     monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "failing_bots.py"))
     made = ContestRunner(tmp_path / "contests")
     yield made
@@ -40,7 +40,7 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 
 @pytest.fixture
 def client(contests: ContestRunner) -> TestClient:
-    """A client of an application with only the routes of the lab."""
+    """Create a client of an application that has only the routes of the lab."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
     app.state.club_service = ClubService(None, ArchiveService(None))
@@ -148,8 +148,8 @@ def test_stopping_does_not_wait_for_bots(client: TestClient, where: str) -> None
     wait_until(multiprocessing.active_children)
     assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"
     seen = show(client, name)
-    assert (seen["rounds_played"], seen["games"]) == (0, []), "a stopped bot does not forfeit"
-    assert client.post(f"/api/contests/{name}/stop").status_code == 200, "nothing is left to stop"
+    assert (seen["rounds_played"], seen["games"]) == (0, []), "bots of a stopped contest do not forfeit"
+    assert client.post(f"/api/contests/{name}/stop").status_code == 200, "stopping a stopped contest is not an error"
 
 
 def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
@@ -194,7 +194,7 @@ def test_unknown_ids(client: TestClient, name: str) -> None:
     assert client.get(f"/api/contests/{name}").status_code == 404
     assert client.post(f"/api/contests/{name}/stop").status_code == 404
     assert client.post(f"/api/contests/{name}/resume").status_code == 404
-    assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405: the path became another
+    assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405 if the name changes the path
 
 
 def store_contest(contests: ContestRunner, number: int) -> Path:

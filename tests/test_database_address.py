@@ -1,4 +1,4 @@
-"""Database addresses: whatever is wrong with one, the password in it is not shown; and whose database it is."""
+"""Database addresses: no error shows the password, and databases of other applications are refused."""
 
 import logging
 import os
@@ -88,7 +88,7 @@ COMMANDS = [
 
 
 def check_refusal(command: list[str], place: str, folder: Path) -> None:
-    """A command ends in one line that does not hold the password."""
+    """Check that a command fails with an error message, and that no output contains the password."""
     words = [word.replace("PLACE", place).replace("FOLDER", str(folder)) for word in command]
     done = awello(*words, stdin="correct horse\n")
     assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("awello: "), done.stderr
@@ -114,7 +114,7 @@ def test_no_command_shows_the_password_of_an_address(
 
 @pytest.mark.parametrize("place", INVALID_ADDRESSES)
 def test_no_error_holds_the_password(place: str) -> None:
-    """Neither its text, nor what it was raised from, as a log shows them."""
+    """Neither the message nor the traceback with its causes, as a log shows it, contains the password."""
     for make in (Archive, ClubStore):
         with pytest.raises(AwelloError) as caught:
             make(place)
@@ -128,7 +128,7 @@ def test_files_may_have_odd_names(tmp_path: Path) -> None:
     assert not any(map(is_address, ("games.sqlite", "C:/games.sqlite", "./a:b@c", "~/x", "a/b", "/a:b@c")))
 
 
-# ---- whose database it is --------------------------------------------------------------------------------------------
+# ---- databases of other applications ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("old", [False, True], ids=["new", "of the first version"])
 def test_a_file_of_another_application_is_refused(tmp_path: Path, old: bool) -> None:
     club, archive = tmp_path / "club.sqlite", tmp_path / "archive.sqlite"
@@ -191,7 +191,7 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
 
 def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
+    monkeypatch.setattr(os, "access", lambda *_: False)  # a read-only file would not stop root
     archive = Archive(place)
     records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert len(records) == 3 and explore(archive, records[0].start).games == 2 and not list_imported_files(archive)

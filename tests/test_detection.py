@@ -1,4 +1,4 @@
-"""Pasted text: all common forms of games and positions are detected; other text gets a one-line error, quickly."""
+"""Pasted text: all common forms of games and positions are detected; other text is quickly refused in one line."""
 
 import random
 
@@ -20,7 +20,7 @@ GGF = "(;GM[Othello]PB[a]PW[b]BO[8 {} O]W[d6/1.5/0.2]B[c3//];)".format("-" * 27 
 
 
 def format_variants(record: Record) -> dict[str, str]:
-    """Return a game in common text forms."""
+    """Return the moves of a game in common text forms, by name."""
     pairs = list(zip(record.positions(), record.moves, strict=False))
     names = [position.format_move(move) for position, move in pairs]
     pieces = [f"{ply // 2 + 1}. {name}" if ply % 2 == 0 else name for ply, name in enumerate(names)]

@@ -1,4 +1,4 @@
-"""Duels: pairs of games, openings, resuming, and the end of the test."""
+"""Duels: pairs of games, openings, resuming, and the end of the sequential test."""
 
 import json
 from dataclasses import dataclass, replace

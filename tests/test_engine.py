@@ -1,4 +1,4 @@
-"""The engine compared with plain minimax, and its threads, stops, tables, limits and levels."""
+"""The engine: values compared with plain minimax, threads, stopped searches, tables, limits and levels."""
 
 import itertools
 import random
@@ -48,7 +48,7 @@ def last_analysis(answers: Iterator[Analysis]) -> Analysis:
     return final
 
 
-# ---- solutions ------------------------------------------------------------------------------------------------------
+# ---- exact values ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", reference_search.BOARDS, ids=str)
 def test_scores_match_plain_minimax(game: Game) -> None:
     rng = random.Random(6)
@@ -94,7 +94,7 @@ def test_small_boards_from_the_start() -> None:
     assert found.value == reference_search.solve(Position.start(Game.OTHELLO4)) == -10
 
 
-# ---- the search to a depth ------------------------------------------------------------------------------------------
+# ---- search to a depth ----------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
     """Return the evaluation of a position, rounded to whole discs as in the search."""
     row, weights = patterns.PatternRow.new(), load_pattern_weights()[stage_of(position.empties)]
@@ -244,7 +244,7 @@ def test_illegal_excluded_moves_are_ignored(engine: Engine) -> None:
     )
 
 
-# ---- threads, stops, limits -----------------------------------------------------------------------------------------
+# ---- threads, stopping, limits --------------------------------------------------------------------------------------
 def late_positions(count: int, empties: int, seed: int) -> list[Position]:
     rng = random.Random(seed)
     return [reference_search.random_position(Game.OTHELLO, empties, rng) for _ in range(count)]
@@ -272,7 +272,7 @@ def test_any_table_gives_the_same_scores() -> None:
 
 
 def stop_at_random(rounds: int, threads: int, seed: int) -> None:
-    """Start and stop searches at random; exact values must be correct and no thread may remain."""
+    """Start and stop searches at random; check that exact values are correct and that no thread remains."""
     rng, before = random.Random(seed), threading.active_count()
     positions = late_positions(10, 16, seed)
     with Engine(threads=threads, hash=2) as engine:
@@ -290,7 +290,7 @@ def stop_at_random(rounds: int, threads: int, seed: int) -> None:
             assert not found.exact or found.value == exact[position]
             if rng.random() < 0.3:
                 engine.ponder(position)
-                time.sleep(rng.random() * 0.005)  # stops at any time
+                time.sleep(rng.random() * 0.005)  # pondering ends after a random time
             if rng.random() < 0.2:
                 engine.clear()
     assert threading.active_count() == before
@@ -367,7 +367,7 @@ def test_a_deleted_engine_stops_pondering() -> None:
 
 
 def test_concurrent_loads_share_the_weights(tmp_path: Path) -> None:
-    file = tmp_path / "new.npz"  # not loaded before
+    file = tmp_path / "new.npz"  # a new file, so the weights are not in the cache
     file.write_bytes(data_file("patterns.npz").read_bytes())
     start, found = threading.Barrier(8), list[int]()
 
@@ -430,7 +430,7 @@ def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
 
 
 def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # independent of the load of the machine
+    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # a clock that ignores the load of the machine
     before = threading.active_count()
     match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.2))
     result = play_match(match)

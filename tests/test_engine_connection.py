@@ -40,7 +40,7 @@ class LiveClient:
         return answer
 
     def receive_all(self) -> list[dict[str, Any]]:
-        """All messages up to `done` or `error`."""
+        """Return all messages up to and including `done` or `error`."""
         answers = [self.receive()]
         while answers[-1]["type"] not in ("done", "error"):
             answers.append(self.receive())

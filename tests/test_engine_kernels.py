@@ -1,4 +1,4 @@
-"""The kernels of the engine compared with plain code: patterns, memory, tables, stability, last squares."""
+"""The kernels of the engine compared with plain Python: hashes, flips, patterns, tables, stability, last squares."""
 
 import random
 from collections.abc import Iterator
@@ -34,13 +34,13 @@ def worker_of(game: Game) -> OthelloWorker:
 
 
 def compiled(instruction: Any) -> Any:
-    """Compile an instruction to a function that Python can call."""
+    """Return a compiled function that executes an instruction and can be called from Python."""
     return numba.njit(lambda *words: instruction(*words))
 
 
 # ---- hashes ---------------------------------------------------------------------------------------------------------
 def test_similar_boards_have_different_hashes() -> None:
-    """The changes of similar boards must not cancel each other in the hash."""
+    """The differences between similar boards must not cancel out in the hash."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
     seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
@@ -61,7 +61,7 @@ def test_similar_boards_have_different_hashes() -> None:
 @pytest.mark.parametrize("emit", [bits.emit_step_flips, bits.emit_ray_flips])
 def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
     if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
-        pytest.skip("this processor cannot count the leading zeros of vectors")
+        pytest.skip("this processor has no vector instruction that counts leading zeros")
     flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
     rng = random.Random(8)
     for _ in range(3000):
@@ -124,7 +124,7 @@ def test_a_rotated_board_has_the_same_value() -> None:
     assert len(set(values)) == 1
 
 
-# ---- memory, table, stability ---------------------------------------------------------------------------------------
+# ---- memory, transposition table, stability -------------------------------------------------------------------------
 def test_bytes_are_loaded() -> None:
     table = np.array([2, 1], np.uint8)
     read = compiled(load8)
@@ -187,7 +187,9 @@ def test_old_and_shallow_entries_are_replaced_first() -> None:
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
         store_entry(key, depth, worker, age)
         if number == 4:
-            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), "the old entry is replaced"
+            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), (
+                "the entry of the older search is replaced first"
+            )
     known = [bool(transposition_table.probe_tt(bucket_of(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 
@@ -210,7 +212,7 @@ def test_stable_discs_are_never_flipped(seed: int, empties: int) -> None:
 def test_stable_discs_on_edges() -> None:
     edges = build_edge_table().stable
     assert edges[0b00000111 << 8] == 0b111, "discs connected to a corner are stable"
-    assert edges[0b00000110 << 8] == 0, "discs without a corner are not stable"
+    assert edges[0b00000110 << 8] == 0, "discs not connected to a corner are not stable"
     assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "all discs of a full edge are stable"
 
 

@@ -71,7 +71,7 @@ def runner_pool() -> Iterator[PoolRunner]:
 
 
 def play(game: Game, plies: int = 600) -> Record:
-    """A deterministic game: the first legal move, then the second, and so on if there are as many."""
+    """Play a deterministic game: at ply n, the legal move with index n modulo the number of legal moves."""
     position, moves = Position.start(game), list[int]()
     while len(moves) < plies and (legal := position.legal_moves()):
         moves.append(legal[len(moves) % len(legal)])
@@ -81,7 +81,7 @@ def play(game: Game, plies: int = 600) -> Record:
 
 @cache
 def solve(reference: ReferenceOthello) -> int:
-    """The final difference for the mover under best play."""
+    """Return the mover's margin with best play by both sides."""
     moves = reference.legal_moves()
     if not moves:
         black, white = reference.score()
@@ -268,9 +268,9 @@ def test_a_review_of_awale(runner_pool: PoolRunner) -> None:
         assert item["loss"] >= 0 and item["pv"]
 
 
-# --- who comes when ---------------------------------------------------------------------------------------------------
+# --- cancelling and scheduling ----------------------------------------------------------------------------------------
 def test_a_cancelled_analysis_frees_its_process(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "CANCEL_TIMEOUT", LONG)  # so it stops by itself
+    monkeypatch.setattr(engine_pool, "CANCEL_TIMEOUT", LONG)  # the search must stop without a kill
 
     async def cancel() -> None:
         before = runner_pool.pool._processes[0]
@@ -297,7 +297,7 @@ def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner
 
 
 def test_a_stopped_champion_answers_immediately() -> None:
-    """So the process of a cancelled choice survives."""
+    """The process of a cancelled choice therefore need not be killed."""
     runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # a search of hours
     thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))
@@ -352,7 +352,7 @@ def test_a_full_queue_refuses_tasks(runner_pool: PoolRunner, monkeypatch: pytest
     assert error["code"] == "queue_full"
 
 
-# --- the end ----------------------------------------------------------------------------------------------------------
+# --- crashes and shutdown ---------------------------------------------------------------------------------------------
 def test_a_process_that_is_killed_is_replaced(runner_pool: PoolRunner) -> None:
     async def kill() -> list[Answer]:
         async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
@@ -399,7 +399,7 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
 
 
 def test_processes_end_with_the_server() -> None:
-    """The output of the script stays open as long as one of its processes is alive."""
+    """`subprocess.run` returns only when all processes have ended, because each keeps the script's output open."""
     script = """
 import asyncio, os, signal
 from awello import Position, Record
@@ -414,7 +414,7 @@ async def main():
     task = asyncio.create_task(anext(pool.run(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
     while not pool._processes[0].job:
-        await asyncio.sleep(0)  # until its process has it
+        await asyncio.sleep(0)  # until a process has the task
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())

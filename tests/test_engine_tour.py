@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
 
 
 def is_quoted(block: str, source: str) -> bool:
-    """Return whether a source contains these lines in sequence, at any indentation."""
+    """Return whether a source contains a block of lines, at any indentation."""
     return any(indent(dedent(block), " " * depth) in source for depth in range(0, 17, 4))
 
 

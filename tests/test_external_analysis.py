@@ -39,7 +39,7 @@ MakeEngine = Callable[[str, str], ExternalEnginePlayer]
 
 @pytest.fixture
 def fixed_engine(tmp_path: Path) -> MakeEngine:
-    """Make an engine that sends the same answer to every request."""
+    """Return a function that makes an engine with the same answer to every request."""
 
     def make(name: str, answer: str) -> ExternalEnginePlayer:
         (tmp_path / "answer").write_text(answer)
@@ -112,7 +112,7 @@ def test_the_command_uses_an_external_engine() -> None:
         (["--engine", "random"], "player random is not an external engine"),
         (
             ["--engine", f"gtp,command={OWN_ENGINE} gtp"],
-            "player gtp cannot analyse: GTP has no command for evaluations",
+            "player gtp cannot analyse, since GTP has no command for evaluations",
         ),
         (["--engine", "nboard,command=x", "--limit", "9n"], "give a limit such as 12 or 5s"),
     ):
@@ -150,7 +150,7 @@ def test_impossible_values_and_moves_are_ignored(fixed_engine: MakeEngine, name:
         list(engine.analyse(position, Limit(depth=3)))
     engine.begin(position.game, 1)
     choice = engine.choose(position, Clock())
-    assert choice.analysis is None and choice.move in position.legal_moves(), "its move is accepted"
+    assert choice.analysis is None and choice.move in position.legal_moves(), "the engine's move is accepted"
 
 
 def test_a_variation_ends_before_its_first_illegal_move(fixed_engine: MakeEngine) -> None:

@@ -1,4 +1,4 @@
-"""External engines as players: their child processes are measured and ended with them."""
+"""External engines as players: their child processes are measured, and killed when the engine ends."""
 
 import gc
 import sys
@@ -50,7 +50,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def engine_spec(tmp_path: Path) -> str:
-    """The spec of a faulty engine, with a placeholder for its behaviour."""
+    """Return the spec of a faulty engine, with a placeholder for its behaviour."""
     (tmp_path / "engine.py").write_text(ENGINE)
     return f"gtp@20s,command={sys.executable} {tmp_path / 'engine.py'} {{}} {tmp_path / 'pids'}"
 

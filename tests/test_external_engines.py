@@ -52,7 +52,7 @@ def processes(log: Path) -> list[str]:
 
 
 def has_ended(process: int) -> bool:
-    """Whether a process has ended."""
+    """Return whether a process has ended."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -254,7 +254,7 @@ def test_an_engine_that_cannot_restart_loses_its_games(log: Path) -> None:
         player.choose(Position.start(), Clock())
 
 
-# ---- start and end --------------------------------------------------------------------------------------------------
+# ---- startup and shutdown -------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
 def test_an_engine_with_another_protocol_is_an_error(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)

@@ -1,4 +1,4 @@
-"""Fair scheduling: no network can fill the queue or block the processes for others."""
+"""Fair scheduling: no network can fill the queue, or keep the engine processes from other networks."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@3
 
 
 class FakeProcess(EngineProcess):
-    """A process that never finishes, and records the networks of its jobs."""
+    """A process that never finishes a job, and records the networks of its jobs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class FakeProcess(EngineProcess):
 
 
 async def start_task(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
-    """Start a task that collects its answers."""
+    """Start a task in the pool; the result of the asyncio task is the list of answers."""
 
     async def collect() -> list[Answer]:
         return [answer async for answer in pool.run(task, network)]
@@ -51,7 +51,7 @@ def test_networks_have_quotas() -> None:
         assert codes(reviews) == ["queue_full"] * (260 - engine_pool.MAX_WAITING_JOBS_PER_NETWORK)
         others = [await start_task(pool, ANALYSE, "client"), await start_task(pool, CHOOSE, "client")]
         others.append(await start_task(pool, CHOOSE, "flood"))
-        assert codes(others) == [], "another network has its own quota, and choices theirs"
+        assert codes(others) == [], "other networks and choices have quotas of their own"
         for network in range(20):
             reviews += [await start_task(pool, REVIEW, f"network {network}") for _ in range(60)]
         assert codes([await start_task(pool, REVIEW, "late")]) == ["queue_full"], "the queue of reviews is full"
@@ -68,7 +68,7 @@ def test_the_network_with_the_least_usage_comes_first() -> None:
         pool._processes.append(process)
         tasks = [await start_task(pool, CHOOSE, network) for network in ("flood",) * 5 + ("client", "other")]
         for _ in range(3):
-            process.started -= 1.0  # it has worked for a second
+            process.started -= 1.0  # as if it had worked for a second
             pool._release(process).post(DONE)
             pool._schedule()
         assert process.networks == ["flood", "client", "other", "flood"]
@@ -86,9 +86,9 @@ def test_a_long_choice_is_interrupted_for_another_network() -> None:
         tasks = [await start_task(pool, CHOOSE, "flood") for _ in range(3)]
         process.started -= engine_pool.MAX_URGENT_SLICE
         pool._schedule()
-        assert not process.stopping, "its own tasks wait"
+        assert not process.stopping, "tasks of the same network wait"
         tasks.append(await start_task(pool, ANALYSE, "client"))
-        assert not process.stopping, "an analysis can wait"
+        assert not process.stopping, "an analysis waits"
         tasks.append(await start_task(pool, CHOOSE, "client"))
         assert process.stopping
         process._cancel_deadline()

@@ -46,7 +46,7 @@ GAMES = {
 
 
 def make_small_file(name: str) -> bytes:
-    """Return a small file in a format."""
+    """Return the content of a small file in a format."""
     return next(iter(FORMATS[name].write(GAMES[name]).values()))
 
 
@@ -60,7 +60,7 @@ def test_every_format_is_detected_and_reads_back(name: str) -> None:
     assert detect_format(b"?", f"X{suffix.upper()}") is detect_format(b"", f"a.b{suffix}.gz") is find_format(name)
     packed = gzip.compress(content)
     assert list(read_games(packed, f"games{suffix}.gz")) == list(read_games(packed)) == found
-    if name not in ("wthor", "transcripts"):  # these formats do not store everything
+    if name not in ("wthor", "transcripts"):  # these two formats lose information
         assert next(iter(FORMATS[name].write(game for game in found if isinstance(game, Record)).values())) == content
 
 
@@ -115,7 +115,7 @@ def test_the_intact_part_of_a_compressed_file_is_read(monkeypatch: pytest.Monkey
 
 # ---- damaged files --------------------------------------------------------------------------------------------------
 def make_file_of_short_games(name: str) -> bytes:
-    """Return a small file of short games, for fast tests of many damaged copies."""
+    """Return the content of a file of short games, for fast tests of many damaged copies."""
     games = [
         Record(game.start, game.moves[:24], game.seconds[:24], game.values[:24], game.tags) for game in GAMES[name]
     ]
@@ -123,7 +123,7 @@ def make_file_of_short_games(name: str) -> bytes:
 
 
 def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
-    """Check that damaged files give only games and one-line errors; return their numbers."""
+    """Check that readers of damaged files yield only games and one-line errors; return the numbers of both."""
     games = errors = 0
     for content in generate_damaged_files(make_file_of_short_games(name), count, seed):
         for found in FORMATS[name].read(content):
@@ -153,7 +153,7 @@ def test_games_from_damaged_files_can_be_written(name: str) -> None:
             try:
                 (text, *_) = FORMATS[name].write([game]).values()
             except NotationError:
-                continue  # a damaged tag may be unsupported
+                continue  # the format cannot store every damaged tag
             (again,) = FORMATS[name].read(text)
             assert isinstance(again, Record)
             assert (again.start, again.moves) == (game.start, game.moves)

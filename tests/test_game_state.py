@@ -33,7 +33,7 @@ def raises_club_error(code: str) -> pytest.RaisesExc[ClubError]:
 
 
 def move(state: GameState, seconds: float, lag: float = 0.0, name: str = "") -> GameState:
-    """The state after a move that arrives after some seconds."""
+    """Return the state after a move that arrives some seconds after the turn began."""
     name = name or state.position.format_move(state.position.legal_moves()[0])
     return state.play(state.players[state.mover], len(state.moves), name, state.turn_started + seconds, lag)
 
@@ -52,7 +52,7 @@ def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause
     for side in (0, 1):
         allowed = control.seconds + moves[side] * control.increment
         gained = thought[side] - (allowed - game.clocks[side])
-        assert gained <= allowed / 8 + pause, "the last move may exceed the clock"
+        assert gained <= allowed / 8 + pause, "the last move may overrun the clock"
 
 
 def test_an_honest_lag_is_given_back() -> None:
@@ -65,7 +65,7 @@ def test_an_honest_lag_is_given_back() -> None:
 def test_lag_compensation_is_bounded_per_move_and_by_the_quota() -> None:
     quota = LagQuota(available=1.0, reserve=5.0)
     assert quota.compensation(9.0, 3.0) == lag.MAX_LAG_COMPENSATION
-    assert quota.compensation(9.0, 0.2) == 0.2, "never more than the move took"
+    assert quota.compensation(9.0, 0.2) == 0.2, "the compensation never exceeds the time of the move"
     assert quota.compensation(-1.0, 3.0) == 0.0
     assert LagQuota(0.1, 5.0).compensation(0.4, 3.0) == 0.1
     assert quota.after_move(0.0, Clock(60.0)) == quota, "the quota is full"
@@ -91,24 +91,24 @@ def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
     (loaded,) = store.read_blocking(load_live_games)
     store.close()
     assert new_game_state().lag_quotas[0] == LagQuota(1.0, 25.0)
-    assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "in proportion to the remaining clock"
+    assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "proportional to the remaining clock"
 
 
 # ---- draw offers ----------------------------------------------------------------------------------------------------
 def test_a_repeated_draw_offer_changes_nothing() -> None:
     game = new_game_state(Game.ABAPA).offer_draw(ANN)
-    assert game.offer_draw(ANN) is game, "nothing to write or send"
+    assert game.offer_draw(ANN) is game, "there is nothing to store or send"
     none = new_game_state(Game.ABAPA)
     assert none.decline_draw(ANN) is none
 
 
 @pytest.mark.parametrize("who", [ANN, BOB])
 def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
-    """Whether the offer was declined or withdrawn."""
+    """The interval applies whether the last offer was declined or withdrawn."""
     game = new_game_state(Game.ABAPA).offer_draw(ANN).decline_draw(who)
     with raises_club_error("draw_already_offered"):
         game.offer_draw(ANN)
-    assert game.offer_draw(BOB).draw_offer == 1, "the other side has its own count"
+    assert game.offer_draw(BOB).draw_offer == 1, "the other side has its own interval"
     while len(game.moves) < game_state.DRAW_OFFER_INTERVAL:
         game = move(game, 1.0)
     assert game.offer_draw(ANN).draw_offer == 0
@@ -116,7 +116,7 @@ def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
 
 # ---- long games -----------------------------------------------------------------------------------------------------
 def quiet_moves(game: Game, count: int) -> list[str]:
-    """Moves of Awalé without captures and repeated positions, as many as possible."""
+    """Return `count` moves of an Awalé game that capture as little as possible and do not end the game."""
     rng, position, names = random.Random(1), Position.start(game), list[str]()
     while len(names) < count:
         after = [(chosen, position.after(chosen)) for chosen in position.legal_moves()]
@@ -142,7 +142,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
 
 
 def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As after a repetition: each side keeps its row."""
+    """As after a repetition, each side keeps the seeds in its row."""
     monkeypatch.setattr(game_state, "MAX_PLIES", 14)
     seen, store = set(), ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
@@ -196,9 +196,9 @@ def test_a_missed_first_move_aborts_the_game() -> None:
     missed = second.flag(second.turn_started + game_state.FIRST_MOVE_SECONDS + 0.1)
     assert missed.reason == game_state.ABORTED and missed.aborted_by == 1
     third = move(second, 29.0)
-    assert not third.flag(third.turn_started + 200.0).over, "then the clocks alone decide"
+    assert not third.flag(third.turn_started + 200.0).over, "after the first moves, only the clocks count"
     fast = new_game_state(control=Clock(5.0))
-    assert fast.flag(5.1).reason == game_state.ABORTED, "also with shorter clocks"
+    assert fast.flag(5.1).reason == game_state.ABORTED, "a clock shorter than the limit also aborts the game"
 
 
 def test_in_a_tournament_the_clock_alone_decides() -> None:

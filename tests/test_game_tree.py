@@ -41,7 +41,7 @@ class ReferenceGameTree:
 
 
 def transform_record(record: Record, symmetry: int) -> Record:
-    """The same game on a rotated or mirrored board, from the transformed start."""
+    """Return the same game on a rotated or mirrored board, with a transformed start position."""
     start = record.start
     own, opp = (int(apply_symmetry(U(word), symmetry)) for word in (start.own, start.opp))
     squares = [
@@ -51,7 +51,7 @@ def transform_record(record: Record, symmetry: int) -> Record:
 
 
 def branch_off(record: Record, count: int, rng: random.Random) -> Iterator[Record]:
-    """Games that share their first moves with another."""
+    """Yield games that share their first moves with a game."""
     for _ in range(count):
         moves = list(record.moves[: rng.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
@@ -62,7 +62,7 @@ def branch_off(record: Record, count: int, rng: random.Random) -> Iterator[Recor
 
 
 def make_games(game: Game, seed: int, count: int = 9) -> list[Record]:
-    """Games with common positions, some of them transformed, and one unfinished."""
+    """Return games with common positions: some are transformed, one is unfinished, and one is resigned."""
     rng = random.Random(seed)
     found = list(branch_off(random_record(game, seed), count, rng))
     found += [transform_record(record, rng.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
@@ -75,7 +75,7 @@ def make_games(game: Game, seed: int, count: int = 9) -> list[Record]:
 
 
 def check_values(tree: GameTree, records: Sequence[Record]) -> None:
-    """Compare the values of all positions of the games and of their neighbours with the simple tree."""
+    """Compare the values of all positions of the games, and of the moves from them, with the reference tree."""
     plain = ReferenceGameTree(records)
     assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
     for record in records:
@@ -99,7 +99,7 @@ def test_symmetric_positions_have_the_same_key() -> None:
 
 
 def test_small_boards_have_passes_and_transpositions() -> None:
-    """The games compared above contain passes, and positions reached by different moves."""
+    """Games on 4x4 contain passes, and positions that are reached by different moves."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(80)]
     assert any(PASS in record.moves for record in records)
     ways = {
@@ -112,7 +112,7 @@ def test_small_boards_have_passes_and_transpositions() -> None:
 
 
 def test_a_transposition_is_known() -> None:
-    """A move that was not played here is known if it leads to a position of another game."""
+    """A move that no game played from a position is known if it leads to a position of a game."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(40)]
     played = {
         (position.canonical(), position.after(move).canonical())
@@ -140,11 +140,11 @@ def test_games_can_be_added() -> None:
         check_values(tree, records[: at + 40])
     count, games = len(tree), tree.games
     tree.add([transform_record(record, 3) for record in records])
-    assert len(tree) == count and tree.games == 2 * games, "the same games again, mirrored"
+    assert len(tree) == count and tree.games == 2 * games, "mirrored copies of the games add no nodes"
 
 
 def test_board_sizes_are_different_nodes() -> None:
-    """The start positions of all sizes are the same two words."""
+    """The start positions of all board sizes consist of the same two words."""
     tree = GameTree([random_record(Game.OTHELLO4, 1)])
     assert tree.value(Position.start(Game.OTHELLO4)) is not None
     assert tree.value(Position.start()) is tree.value(Position.start(Game.OTHELLO6)) is None
@@ -159,7 +159,7 @@ def test_awale_is_refused() -> None:
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
 def list_continuations(position: Position) -> dict[int, list[Record]]:
-    """All possible games from a position to its end, by first move."""
+    """Return all games that are possible from a position, by first move."""
     if position.over:
         return {}
 
@@ -176,7 +176,7 @@ def list_continuations(position: Position) -> dict[int, list[Record]]:
 
 
 def find_late_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
-    """A position near the end with `good` winning and `bad` losing moves, and its games by move."""
+    """Find a late position with `good` winning and `bad` other moves; return it with its games by move, worst first."""
     for seed in range(3000):
         record = random_record(Game.OTHELLO4, seed)
         for position in list(record.positions())[5:]:
@@ -185,7 +185,7 @@ def find_late_position(good: int, bad: int) -> tuple[Position, list[tuple[int, l
                 truth = GameTree([line for lines in ways.values() for line in lines]).move_values(position)
                 if sum(value > 0 for value in truth.values()) == good and len(set(truth.values())) == len(truth):
                     return position, sorted(ways.items(), key=lambda way: truth[way[0]])
-    raise AssertionError("no such position")
+    raise AssertionError("no position has these numbers of moves")
 
 
 def build_tree(*ways: tuple[int, list[Record]]) -> GameTree:
@@ -209,7 +209,7 @@ def test_losing_moves_are_excluded_while_others_are_unknown() -> None:
     assert advice == Advice(None, value, tuple(sorted((worst[0], better[0])))) and value <= 0
     tree.add(best[1])
     assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]]), (
-        "where all lose, the least bad"
+        "if no move wins, the best one is advised"
     )
 
 
@@ -222,7 +222,7 @@ def test_a_draw_is_not_a_win() -> None:
             advice = GameTree([record]).advise(position)
             assert advice is not None and advice.move is None and advice.value == 0 and len(advice.excluded_moves) >= 1
             return
-    raise AssertionError("no draw")
+    raise AssertionError("no game is drawn")
 
 
 def test_ties_passes_and_the_end() -> None:
@@ -230,7 +230,7 @@ def test_ties_passes_and_the_end() -> None:
     records = [random_record(Game.OTHELLO6, seed) for seed in range(60)]
     tree = GameTree(records)
     advice = tree.advise(start)
-    assert len(tree.move_values(start)) == 4, "the four first moves are one by symmetry"
+    assert len(tree.move_values(start)) == 4, "the four first moves are symmetric, so all of them are known"
     assert advice is not None and advice.move == start.legal_moves()[0] and advice.excluded_moves == ()
     passing = next(each for record in records for each in record.positions() if each.legal_moves() == (PASS,))
     value = tree.value(passing)

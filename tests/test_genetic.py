@@ -1,4 +1,4 @@
-"""The genetic algorithm: each step against its definition, and reproducible generations."""
+"""The genetic algorithm: each step compared with its definition, and reproducible generations."""
 
 import json
 import random
@@ -55,18 +55,18 @@ def with_fitness(genes: Iterable[int], fitness: int) -> Individual:
 
 
 def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Generation]]:
-    """Everything but the time."""
+    """Return everything in an evolution except its time."""
     return evolution.population, evolution.best, evolution.history
 
 
 def weights_in(evaluator: Evaluator) -> list[int]:
-    """The weights in the kernel state, in the order of the settings."""
+    """Return the weights in the kernel state, in the order of the settings."""
     state, names = evaluator.state.weights, FEATURES[evaluator.heuristic]
     return [int(getattr(side, name)) for name in names for side in (state.own, state.opp)]
 
 
 def sum_fitness(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
-    """Fitness without games: the sum of the genes."""
+    """Compute a fitness without games: the sum of the genes."""
     return map(sum, tried)
 
 
@@ -133,7 +133,7 @@ def test_crossover_distributes_the_genes_of_both_parents() -> None:
             [[index + 100 * a, index + 100 * b] for index in range(12)] for a, b in ((0, 0), (0, 1), (1, 1))
         )
     kept = [sum(gene < 100 for gene in child) for child in children]
-    assert {0, 12} < set(kept)  # children of equal parents are equal
+    assert {0, 12} < set(kept)  # some children have the genes of one parent only
 
 
 def test_only_the_best_half_breeds() -> None:
@@ -199,7 +199,7 @@ def test_generations_are_counted() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a memory that has learnt from random games."""
+    """Return a folder with a memory of Otage that has learnt from random games."""
     memory = OtageMemory(games=5, autoplay_games=3, factors=OWN)
     for number in range(5):
         memory.learn_patterns(random_record(Game.OTHELLO, number))
@@ -210,7 +210,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["h2", "otage"])
 def config(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
-    """Settings for a quick run of either game."""
+    """Return settings for a quick run with Awalé (h2) or Othello (Otage)."""
     return CONFIG if request.param == "h2" else make_small_config(folder)
 
 
@@ -240,7 +240,7 @@ def test_the_number_of_workers_makes_no_difference(config: GeneticConfig) -> Non
 def test_it_stops_when_the_time_is_spent() -> None:
     assert list(evolve(CONFIG, Evolution([], Individual(), [], 10.0), 10.0)) == []
     fresh = Evolution(start_evolution(CONFIG).population, CONFIG.initial_genes, [Generation(0, 0, [])] * 9, 9.0)
-    assert list(evolve(CONFIG, fresh, 9.9)) == []  # another generation would take a second
+    assert list(evolve(CONFIG, fresh, 9.9)) == []  # a generation has taken a second on average
     assert next(evolve(CONFIG, fresh, 10.1)).seconds > 9.0
 
 
@@ -378,7 +378,7 @@ def test_the_command_saves_the_factors_in_the_memory(
     assert printed["heuristic"] == "otage" and printed["generations"]
     assert printed["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
     assert OtageMemory.load(folder / MEMORY_FILE).factors == tuple(printed["weights"])
-    again = train_otage(folder, "--out", str(file))  # the factors are not part of the settings
+    again = train_otage(folder, "--out", str(file))  # resumes, because the factors do not count as settings
     assert again.returncode == 0 and again.stdout.endswith(f"the factors are saved in {folder / MEMORY_FILE}\n")
     replace(OtageMemory.load(folder / MEMORY_FILE), games=6).save(folder / MEMORY_FILE)
     other = train_otage(folder, "--out", str(file))

@@ -126,7 +126,7 @@ def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, mes
 
 
 def test_games_that_ggf_cannot_store_are_rejected() -> None:
-    with pytest.raises(NotationError, match="not of abapa: omit it, or write OGN"):
+    with pytest.raises(NotationError, match="not of abapa: omit the game, or write OGN"):
         format_ggf(Record(Position.start(Game.ABAPA)))
     for tag in ("PB", "BO", "W", "a b", "", "é"):
         with pytest.raises(NotationError, match="cannot store a tag named"):

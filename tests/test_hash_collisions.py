@@ -29,7 +29,7 @@ WORDS = CONSTANTS + transposition_table.FIXED_MULTIPLIERS
 
 
 def predecessors_of(boards: Iterable[Position], rng: random.Random) -> list[Position]:
-    """Positions one move before these boards, with a legal move other than a pass."""
+    """Return positions one move before these boards, in which the mover need not pass."""
     found = (collisions.find_predecessor(board, rng) for board in boards)
     return [position for position in found if position and not position.over and position.legal_moves() != (PASS,)]
 
@@ -75,7 +75,7 @@ def test_boards_made_of_constants_are_solved() -> None:
 
 
 def test_boards_that_shared_hash_0_do_not_crash() -> None:
-    """A colliding entry gave a move without flips, and the search accessed invalid memory."""
+    """With the old hash, a colliding entry gave a move without flips, and the search accessed invalid memory."""
     rng = random.Random(2)
     word = collisions.OWN_FACTOR
     boards = [
@@ -137,10 +137,10 @@ def test_the_engines_of_a_server_have_a_random_hash() -> None:
     assert TaskRunner().get_engine(Game.OTHELLO).search_threads.tt.multipliers != transposition_table.FIXED_MULTIPLIERS
 
 
-# ---- the worst hash there is ----------------------------------------------------------------------------------------
+# ---- poor hashes ----------------------------------------------------------------------------------------------------
 @pytest.fixture(params=[(0, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1)], ids=["no word", "own word", "other word"])
 def poor_hash(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hash of one word or none, with which most positions collide."""
+    """Use a hash that depends on one word or on none, so that most positions collide."""
     monkeypatch.setattr("awello.engine.engine.FIXED_MULTIPLIERS", request.param)
 
 
@@ -165,7 +165,7 @@ def test_the_last_squares_are_solved_with_a_poor_hash() -> None:
         assert_solved(engine, [reference_search.random_position(Game.OTHELLO, 10, rng) for _ in range(10)])
 
 
-# ---- empty entries, and entries of others ---------------------------------------------------------------------------
+# ---- empty entries, and entries of other positions ------------------------------------------------------------------
 def test_empty_entries_are_never_found() -> None:
     with Engine(hash=1) as engine:
         worker = engine.search_threads.workers[0]
@@ -197,7 +197,7 @@ def test_endgame_entries_belong_to_one_board() -> None:
 
 
 def test_only_equal_positions_are_repetitions() -> None:
-    """Frames before a short past hold zeros, which an old comparison of hashes matched with hash 0."""
+    """The stack holds zeros before the first past position; an old comparison of hashes matched them with hash 0."""
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, AwaleWorker)

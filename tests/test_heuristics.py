@@ -24,7 +24,7 @@ from awello.search.textbook_search import analyse
 
 
 def positions(game: Game, count: int) -> list[Position]:
-    """Return positions of random games."""
+    """Return this number of positions of random games."""
     rng = random.Random(f"{game}")
     found: list[Position] = []
     while len(found) < count:
@@ -36,7 +36,7 @@ def positions(game: Game, count: int) -> list[Position]:
 
 
 def kernel_estimate(position: Position, heuristic: Heuristic) -> int:
-    """Return the kernel's estimate."""
+    """Return the estimate of the kernel for a position."""
     evaluator = Evaluator(position.game, heuristic)
     return estimate(int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state)
 
@@ -94,7 +94,7 @@ def test_diffscore_counts_the_captured_seeds() -> None:
 
 
 def features(position: Position, name: str) -> list[int]:
-    """Return the features of Awalé's heuristics by definition, alternating between the mover and the opponent."""
+    """Compute the features of an Awalé heuristic by definition; those of the mover and the opponent alternate."""
 
     def of(own: int, opp: int) -> list[int]:
         pits, captured = pits_of(own), own >> 48
@@ -115,7 +115,7 @@ def features(position: Position, name: str) -> list[int]:
 
 
 def last_pit(own: int, opp: int, pit: int) -> int:
-    """Return the seeds in the last pit of a sowing if it is captured, else 0."""
+    """Return the number of seeds in the last pit of a sowing if they are captured, otherwise 0."""
     if not pits_of(own)[pit]:
         return 0
     pits = [*pits_of(own), *pits_of(opp)]

@@ -46,7 +46,7 @@ class HostileClub:
         return visitor
 
     def state(self) -> dict[str, Any]:
-        """The state of the game without its clocks."""
+        """Return the state of the game without its clocks."""
         found = self.channels[0].request("watch", game=self.game)
         return {key: found[key] for key in ("moves", "over", "draw_offer", "ply", "legal", "mover", "players")}
 
@@ -64,14 +64,14 @@ class HostileClub:
         assert self.state()["moves"][: before["ply"] + 1] == [*before["moves"], move]
 
     def call(self, first: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
-        """A raw TCP connection."""
+        """Open a raw TCP connection and send `first`."""
         found = socket.create_connection(("127.0.0.1", urlsplit(self.address).port or 0), source_address=(address, 0))
         found.settimeout(TIMEOUT)
         found.sendall(first)
         return found
 
     def connect_with(self, secret: str = "", cookie: str = "", scheme: str = "Bearer") -> dict[str, Any]:
-        """The first message of a connection with these credentials."""
+        """Connect with these credentials; return the first message from the server."""
         headers = {"authorization": f"{scheme} {secret}"} if secret else {}
         headers |= {"cookie": f"{SESSION_COOKIE}={cookie}"} if cookie else {}
         with connect(self.address.replace("http", "ws") + "api/club/live", additional_headers=headers) as channel:
@@ -89,7 +89,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileClub]:
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Whether the server closes a connection, after any data."""
+    """Return whether the server closes a connection, possibly after sending data."""
     try:
         while connection.recv(1 << 16):
             pass
@@ -190,7 +190,7 @@ def test_forged_secrets_are_refused(hostile: HostileClub) -> None:
     for scheme in ("Basic", "Token", "bearerx"):
         assert hostile.connect_with(token, scheme=scheme)["code"] == "invalid_token"
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
-        assert hostile.connect_with(cookie=cookie)["name"] is None, "they can watch without an account"
+        assert hostile.connect_with(cookie=cookie)["name"] is None, "the client is a visitor without an account"
     eve = hostile.eve
     assert eve.get("/api/club/bots/rex/tokens").status_code == 404
     assert eve.post("/api/club/bots/rex/tokens", json={"label": "mine"}).status_code == 404
@@ -240,7 +240,7 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
 
     class Counted:
         def verify(self, hashed: str, password: str) -> bool:
-            seen.append(hashed.rsplit("$", 2)[0])  # the hash and the duration
+            seen.append(hashed.rsplit("$", 2)[0])  # the algorithm and its cost parameters, which determine the duration
             return real.verify(hashed, password)
 
     real = accounts._hasher
@@ -253,7 +253,7 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
     assert len(seen) == 4 and len(set(seen)) == 1
 
 
-# ---- what they send -------------------------------------------------------------------------------------------------
+# ---- messages -------------------------------------------------------------------------------------------------------
 HUGE: dict[str, Callable[[Any], None]] = {
     "a frame of 16 MiB": lambda channel: channel.send("x" * (1 << 24)),
     "a message in many pieces": lambda channel: channel.send("x" * 1000 for _ in range(10_000)),
@@ -310,7 +310,7 @@ def test_clients_that_do_not_read_are_disconnected(hostile: HostileClub, monkeyp
     handshake = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     handshake += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n"
     handshake += f"Cookie: {SESSION_COOKIE}={cookie}\r\n"
-    ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # each response is larger than its request
+    ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # the server answers with pongs of about the same size
     with closing(hostile.call(handshake.encode())) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         with pytest.raises(OSError):
@@ -346,7 +346,7 @@ def test_floods_of_requests_end_the_connection(hostile: HostileClub, frozen_limi
     hostile.play_on()
 
 
-# ---- how they connect -----------------------------------------------------------------------------------------------
+# ---- connections ----------------------------------------------------------------------------------------------------
 def test_slow_senders_are_disconnected(hostile: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 0.2)
     monkeypatch.setattr(request_guard, "BODY_TIMEOUT", 0.2)
@@ -358,7 +358,7 @@ def test_slow_senders_are_disconnected(hostile: HostileClub, monkeypatch: pytest
         post,
         post + b"Content-Length: 1000\r\n\r\n{",
         post + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{",
-        b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/he",  # the second request
+        b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/he",  # the second request is incomplete
     ):
         with closing(hostile.call(first)) as connection:
             wait_until(partial(is_closed_slowly, connection))
@@ -366,7 +366,7 @@ def test_slow_senders_are_disconnected(hostile: HostileClub, monkeypatch: pytest
 
 
 def is_closed_slowly(connection: socket.socket) -> bool:
-    """Send one more byte; True if the server has closed the connection."""
+    """Send one more byte; return whether the server has closed the connection."""
     connection.settimeout(0.1)
     try:
         connection.sendall(b"a")
@@ -403,7 +403,7 @@ def test_invalid_requests_are_refused(hostile: HostileClub, first: bytes, monkey
 
 @contextmanager
 def max_open_files() -> Iterator[int]:
-    """Raise the limit of open files; the number of connections it allows."""
+    """Raise the limit of open files; yield the number of connections that it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else hard
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -1,4 +1,4 @@
-"""The journal of a run survives a kill at any time."""
+"""The journal of a run stays intact if the process is killed at any time."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The kernel compiler: order of modules, dying workers, Ctrl-C, lazy kernels."""
+"""The kernel compiler: the order of modules, workers that die, Ctrl-C, and lazy kernels."""
 
 import asyncio
 import json
@@ -41,12 +41,12 @@ print(kernel.import_module("awello.search.negamax").search.load().signatures != 
 
 
 def fake_worker(deadly: str = "") -> Worker:
-    """Start a worker that compiles nothing and dies on one module."""
+    """Start a worker that compiles nothing and exits when it receives the module `deadly`."""
     return subprocess.Popen([sys.executable, "-c", WORKER, deadly], stdin=-1, stdout=-1, text=True)
 
 
 def list_session_processes(session: int) -> list[str]:
-    """List the running processes of a session."""
+    """List the states of the running processes of a session."""
     states = [file.read_text().rpartition(")")[2].split() for file in Path("/proc").glob("[0-9]*/stat")]
     return [state[0] for state in states if int(state[3]) == session and state[0] != "Z"]
 
@@ -105,7 +105,7 @@ def test_no_kernel_is_compiled_by_two_processes(tmp_path: Path) -> None:
     command = [sys.executable, "-c", IMPORT]
     both = [subprocess.Popen(command, cwd=ROOT, env=environment, stdout=-1, stderr=-1, text=True) for _ in range(2)]
     compiled = [int(process.communicate()[0]) for process in both]
-    assert sum(compiled) == 2, "the kernels of learn.ridge"
+    assert sum(compiled) == 2, "each of the two kernels of learn.ridge is compiled once"
 
 
 def test_lazy_kernels_are_compiled_when_they_are_called(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_more_hints_mean_fewer_leaves() -> None:
 
 
 def build_example_tree(position: Position, depth: int, evaluator: OtageEvaluator) -> example_trees.ExampleNode:
-    """Build the tree of a position to a depth."""
+    """Build the tree of all moves from a position, to a depth."""
     if position.over:
         black, white = position.score()
         return example_trees.ExampleNode(EXACT_SCALE * (white - black if position.side else black - white))
@@ -110,7 +110,7 @@ def build_example_tree(position: Position, depth: int, evaluator: OtageEvaluator
 
 
 def sample_positions() -> Iterator[Position]:
-    """Midgame positions, and some near the end with passes and finished games."""
+    """Yield midgame positions, and late ones whose trees contain passes and finished games."""
     yield from (otage.sample_position(2, number) for number in range(3))
     for seed in range(12):
         late = list(random_record(Game.OTHELLO, seed).positions())[-5]
@@ -152,14 +152,14 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
     assert int(total["saved"]) == sum(int(row["without variations"]) - int(row["with variations"]) for row in moves)
     *ours, theirs = tables["variations"]
     assert len(ours) == 11 and theirs["depth 5"] == "g5 h4 h5 g4 h3"
-    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, "a refutation, or a full variation"
+    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, "each line is a refutation or a full variation"
     lines = [json.loads(line) for line in (tmp_path / "out" / "games.jsonl").read_text().splitlines()]
     depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
     row = next(row for row in tables["positions-4"] if row["search"] == "best move")
     assert int(row["leaves of this depth"]) == depth4
     assert int(row["leaves up to this depth"]) > depth4
     assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
-    assert "contains another experiment (seed)" in awello(*words, "--seed", "1").stderr
+    assert "contains another experiment (different seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
 
 

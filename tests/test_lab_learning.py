@@ -1,4 +1,4 @@
-"""The experiment `learning`: trainings, equal levels and results."""
+"""The experiment `learning`: training curves, equal levels and results."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def make_row(step: int, top1: float = 0.5) -> str:
 
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
-    """A folder of a training, with the shipped network as snapshots."""
+    """Create the folder of a training, with the shipped network as every snapshot; return the folder."""
     (folder / "epochs").mkdir(parents=True)
     (folder / "curves.jsonl").write_text("".join(map(make_row, steps)))
     (folder / "report.json").write_text(json.dumps(REPORT))
@@ -53,7 +53,7 @@ def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
     return folder
 
 
-# ---- trainings ------------------------------------------------------------------------------------------------------
+# ---- training folders -----------------------------------------------------------------------------------------------
 def test_four_trainings_are_shipped() -> None:
     shipped, report, colours, mover = load_shipped_trainings()
     assert (shipped.parameters, report.parameters) == (1_755_603, 4_432_768)
@@ -67,7 +67,9 @@ def test_four_trainings_are_shipped() -> None:
     for each in (shipped, report, colours, mover):
         assert all(one < other for one, other in pairwise(each.column("step")))
         assert each.column("top1")[0] < each.last("top1")
-        assert each.winners_top1 == pytest.approx(each.last("top1"), abs=0.01), "test and validation sets are alike"
+        assert each.winners_top1 == pytest.approx(each.last("top1"), abs=0.01), (
+            "the accuracy is similar on the test and the validation set"
+        )
         assert each.winners_top1 and each.all_top1 and each.all_top1 < each.winners_top1
     assert (shipped.last("step"), shipped.winners_top1) == (34_573, 0.6686)
     assert report.describe()[2] == "moves of winners"
@@ -172,7 +174,9 @@ def test_slow_players_play_fewer_games() -> None:
     assert counts["puct:cnn@100ms", learning.champion_spec(8)] == counts["cnn-value@2", learning.champion_spec(1)] == 40
     assert plan.total == len(set(plan.schedule)) == sum(plan.counts) == 100 * (8 + 2 + 6) + 40 * 10
     assert all(number < plan.counts[pairing] for pairing, number in plan.schedule)
-    assert set(learning.make_plan("othello", None, 1, (2,), 0).counts) == {2}, "games come in pairs"
+    assert set(learning.make_plan("othello", None, 1, (2,), 0).counts) == {2}, (
+        "the number of games is rounded up to pairs"
+    )
     jobs = {plan.schedule[number]: plan.job(number) for number in range(3 * len(plan.pairings))}
     openings = [jobs[3, number].opening for number in range(3)]
     assert openings[0] == openings[1] != openings[2] and {len(opening) for opening in openings} == {8}
@@ -198,7 +202,7 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     done = awello(*words)
     assert done.returncode == 0, done.stderr
     assert "44 games done" in done.stdout, (
-        "pairs: four heuristics, Otage, five levels, and three times two snapshots against two opponents"
+        "22 pairs: 4 against heuristics, 1 against Otage, 5 against levels, 3 per snapshot (2) and opponent (2)"
     )
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
@@ -222,9 +226,11 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     before = (out / "games.jsonl").read_text()
     again = list[int]()
     assert len(run_experiment(learning.make_plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
-    assert again == [44] and (out / "games.jsonl").read_text() == before, "the same command finds all games played"
+    assert again == [44] and (out / "games.jsonl").read_text() == before, (
+        "a repeated run finds all games in the journal"
+    )
     (training / "epochs" / "network-10.onnx").write_bytes((training / "epochs" / "network-20.onnx").read_bytes() + b"1")
-    assert "contains another experiment (networks)" in awello(*words).stderr
+    assert "contains another experiment (different networks)" in awello(*words).stderr
 
 
 def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +250,7 @@ def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: 
 def test_invalid_input_is_refused(tmp_path: Path) -> None:
     assert "is for Othello on 8x8" in awello("lab", "learning", "--game", "awale").stderr
     assert "not the folder of a training" in awello("lab", "learning", "--training", str(tmp_path)).stderr
-    assert "--training only works with" in awello("lab", "benchmark", "--training", str(tmp_path)).stderr
+    assert "--training works only with" in awello("lab", "benchmark", "--training", str(tmp_path)).stderr
     folder = make_training(tmp_path / "a,b", (1,))
     assert "rename the folder" in awello("lab", "learning", "--training", str(folder)).stderr
     damaged = make_training(tmp_path / "damaged", (1,))

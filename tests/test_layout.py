@@ -67,7 +67,7 @@ def test_layout_extends_another_and_is_aligned() -> None:
 
 
 def test_uncompiled_kernels_check_indices_and_addresses() -> None:
-    if COMPILED:  # compiled kernels do not check
+    if COMPILED:  # compiled kernels do not check indices
         done = run("-m", "pytest", "-q", __file__, NUMBA_DISABLE_JIT="1")
         assert done.returncode == 0, done.stdout
         return

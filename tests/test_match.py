@@ -42,7 +42,7 @@ class SlowPlayer(Player):
 
 @pytest.fixture
 def slow_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that advances only while `sleepy` chooses a move."""
+    """Replace the clock with one that advances only while `sleepy` chooses a move."""
     monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: SlowPlayer.now))
 
 
@@ -159,7 +159,7 @@ def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
 
 def test_players_missing_in_workers_raise_a_clear_error() -> None:
     with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes load only players from"):
-        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered only in this file
+        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered only in this process
 
 
 def test_choose_must_return_a_choice() -> None:
@@ -177,7 +177,7 @@ def test_an_interrupted_match_keeps_its_games() -> None:
 
 
 class TakebackPlayer(Player):
-    """Plays the first move, takes it back once, then plays the last one."""
+    """A player that plays the first legal move, takes it back, and from then on plays the last legal move."""
 
     def __init__(self) -> None:
         self.turns = 0
@@ -219,7 +219,7 @@ def test_each_player_receives_its_own_clock(slow_time: None) -> None:
 
 
 class ScriptedPlayer(Player):
-    """Plays the given moves; `undo` takes back.  Afterwards it plays the first legal move."""
+    """A player with a script of moves and `undo` (take back); after the script, it plays the first legal move."""
 
     def __init__(self, *words: str) -> None:
         self.words = list(words)
@@ -242,7 +242,7 @@ def test_a_takeback_returns_to_the_last_move_not_to_a_pass() -> None:
     positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
     moves = [19, 18, PASS, 26]
     assert _find_last_turn(positions, moves, 0) == 0
-    assert _find_last_turn(positions, moves, 1) == 4  # still in the opening: no move to take back
+    assert _find_last_turn(positions, moves, 1) == 4  # no move after the opening to take back
 
 
 def test_results_are_by_player_not_by_colour() -> None:
@@ -251,7 +251,7 @@ def test_results_are_by_player_not_by_colour() -> None:
     result = play_match(match)
     held, moves = [0, 0], [0, 0]
     for number, record in enumerate(result.records):
-        owners = [0, 1] if number % 2 == 0 else [1, 0]  # the player of Black and of White
+        owners = [0, 1] if number % 2 == 0 else [1, 0]  # the players of Black and White
         for side, discs in enumerate(record.final.counts()):
             held[owners[side]] += discs
         for ply, move in enumerate(record.moves):

@@ -26,7 +26,7 @@ def load_command(name: str) -> Any:
 
 
 def list_leaf_commands(name: str) -> dict[str, Any]:
-    """A command's subcommands by full name, or the command itself if it has none."""
+    """Return the subcommands of a command by full name, or the command itself if it has none."""
     command = load_command(name)
     subcommands = getattr(command, "commands", None)
     return {f"{name} {sub}": each for sub, each in subcommands.items()} if subcommands else {name: command}

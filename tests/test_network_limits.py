@@ -34,7 +34,7 @@ HOST = "127.0.0.1:8421"
 
 
 def client_at(address: str, app: Any = None) -> TestClient:
-    """A client with an IP address."""
+    """Return a client with an IP address."""
     return TestClient(app or create_app(0, archive=None), f"http://{HOST}", client=(address, 50000))
 
 
@@ -90,7 +90,8 @@ def test_expensive_requests_cost_more() -> None:
 def test_a_class_can_open_the_page_within_its_limit() -> None:
     """Thirty people behind one address can open the page at the same time without long delays."""
     files = [path for path in STATIC_FOLDER.rglob("*") if path.is_file()]
-    sizes = [file.stat().st_size for file in files if file.name != "en.js"]  # a page loads one language: the larger one
+    # the page loads only one language; French is the larger one
+    sizes = [file.stat().st_size for file in files if file.name != "en.js"]
     bucket = RateLimit(*request_guard.EVENT_LOOP_RATE)
     waits = [
         bucket.reserve(
@@ -102,7 +103,7 @@ def test_a_class_can_open_the_page_within_its_limit() -> None:
     assert None not in waits and max(filter(None, waits), default=0.0) < 2.0
 
 
-# ---- channels -------------------------------------------------------------------------------------------------------
+# ---- WebSockets -----------------------------------------------------------------------------------------------------
 def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_connection, "MAX_ENGINE_CONNECTIONS_PER_NETWORK", 3)
     with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
@@ -145,7 +146,7 @@ def test_a_disconnected_client_causes_no_error() -> None:
 
 # ---- unread answers -------------------------------------------------------------------------------------------------
 class FakeTransport:
-    """A transport with a client that does not read."""
+    """A transport whose client does not read."""
 
     def __init__(self, unread: int) -> None:
         self.unread, self.aborted = unread, False
@@ -194,7 +195,7 @@ def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPat
         connection.settimeout(60)
         connection.connect(("127.0.0.1", int(address.rstrip("/").rsplit(":", 1)[1])))
         connection.sendall(message)
-        with pytest.raises(OSError):  # the first answers fill the system's buffers
+        with pytest.raises(OSError):  # raised only once answers fill the system's buffers
             while True:
                 connection.sendall(message)
 
@@ -209,7 +210,7 @@ def test_messages_have_the_time_of_their_arrival() -> None:
     asyncio.run(hear())
 
 
-# ---- odd values -----------------------------------------------------------------------------------------------------
+# ---- invalid and valid settings -------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "search",
     [
@@ -250,7 +251,7 @@ def test_trees_are_limited_in_size(remote_client: TestClient) -> None:
 )
 def test_settings_are_validated_before_the_player_is_made(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def make(spec: Any) -> Player:
-        raise AssertionError("it was made")
+        raise AssertionError("the player was made")
 
     monkeypatch.setattr(client_players, "make_player", make)
     with pytest.raises(AwelloError):

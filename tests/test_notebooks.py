@@ -1,4 +1,4 @@
-"""The notebooks of the docs: whole, run from top to bottom, and still true."""
+"""The notebooks of the docs: well-formed, executed from top to bottom, and up to date."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from conftest import ROOT
 
 FOLDER = ROOT / "docs" / "notebooks"
 NAMES = ["bitboards", "network"]
-MOST = 400_000  # bytes of a notebook
+MOST = 400_000  # the largest size of a notebook, in bytes
 
 Cell = dict[str, Any]
 
@@ -26,7 +26,7 @@ def code_of(name: str) -> list[Cell]:
 
 
 def shown(cell: Cell) -> str:
-    """What a cell printed."""
+    """Return the text that a cell printed."""
     return "".join("".join(output["text"]) for output in cell["outputs"] if output["output_type"] == "stream")
 
 
@@ -77,7 +77,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the cells without Jupyter; what they print must be what the notebook shows, but for times and sources."""
+    """Run the cells without Jupyter; in `bitboards`, check the output of cells that show no times or source code."""
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.chdir(FOLDER)
@@ -88,7 +88,9 @@ def run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         with redirect_stdout(said):
             exec(compile(source, f"cell {cell['execution_count']} of {name}", "exec"), names)
         if name == "bitboards" and not re.search(r"perf_counter\(\)|source_of\(", source):
-            assert said.getvalue() == shown(cell), f"cell {cell['execution_count']}: make notebooks"
+            assert said.getvalue() == shown(cell), (
+                f"the output of cell {cell['execution_count']} has changed: run 'make notebooks'"
+            )
     pyplot.close("all")
 
 

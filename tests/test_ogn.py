@@ -129,7 +129,7 @@ def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, mes
 
 
 def test_what_ogn_cannot_store() -> None:
-    with pytest.raises(NotationError, match="not of Othello: omit it"):
+    with pytest.raises(NotationError, match="not of Othello: omit the game"):
         format_ogn(parse_transcript("f5"))
     with pytest.raises(NotationError, match="put it on one line"):
         format_ogn(Record(Position.start(Game.ABAPA), tags={"South": "a\nb"}))

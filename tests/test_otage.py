@@ -1,4 +1,4 @@
-"""Otage: its evaluation and its search against plain Python, its learning, and its play."""
+"""Otage: evaluation and search compared with plain Python, learning, and play."""
 
 import math
 import random
@@ -32,14 +32,14 @@ from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, Ot
 
 
 def positions(count: int, seed: int = 0) -> Iterator[Position]:
-    """Yield positions of random games."""
+    """Yield one position of each of `count` random games."""
     for number in range(count):
         record = random_record(Game.OTHELLO, seed + number)
         yield random.Random(number).choice([each for each in record.positions() if not each.over])
 
 
 def board(position: Position) -> list[list[int]]:
-    """Return the board from the mover's view: 1 for its own discs, -1 for the opponent's."""
+    """Return the board from the mover's view: 1 for own discs, -1 for those of the opponent."""
     signs = [(position.own >> square & 1) - (position.opp >> square & 1) for square in range(64)]
     return [signs[row : row + 8] for row in range(0, 64, 8)]
 
@@ -93,7 +93,7 @@ def test_the_evaluation_equals_that_of_plain_loops() -> None:
 def test_symmetric_positions_have_equal_values() -> None:
     evaluator = OtageEvaluator(random_memory())
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
-    turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
+    turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # 63: rotated by 180 degrees
     values = [Record(Position.start(), moves).final for moves in turned]
     assert len({int(estimate(U(each.own), U(each.opp), evaluator.otage)) for each in values}) == 1
 
@@ -121,8 +121,8 @@ def test_patterns_are_formatted_as_in_the_report() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("games = x", "a.txt, line 1: expected games or autoplay = a number, found 'games = x'"),
-        ("[factors]\nluck = 1", "a.txt, line 2: expected liberties or squares or edges or corners = a number"),
+        ("games = x", "a.txt, line 1: expected 'NAME = NUMBER' for one of games, autoplay, found 'games = x'"),
+        ("[factors]\nluck = 1", "a.txt, line 2: expected 'NAME = NUMBER' for one of liberties, squares, edges"),
         ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 squares"),
         ("[edges]\n0 0 0 0 0 0 0 7 = 2 4", "line 2"),
         ("[corners]\n1 1 1\n1 1 1\n1 1 1 = 5 4", "line 4"),
@@ -137,7 +137,7 @@ def test_patterns_count_the_result_once_per_game() -> None:
     memory, record = OtageMemory(), next(each for each in map(random_game, range(9)) if each.winner == 0)
     memory.learn_patterns(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
-    assert empty == (2, 0), "the empty edge occurred with both sides to move"
+    assert empty == (2, 0), "the empty edge counts once for each side to move, with opposite results"
     assert set(memory.edges.games.tolist()) == {0, 1, 2}
     full = [index for index in np.flatnonzero(memory.corners.games).tolist() if memory.corners.games[index] == 1]
     assert {int(memory.corners.balance[index]) for index in full} == {-1, 1}
@@ -150,7 +150,7 @@ def test_factors_change_slightly_to_predict_the_winner_better() -> None:
         factors = memory.factors
         memory.learn_factors(record)
         assert np.allclose(factors, memory.factors, rtol=0.011)
-        assert log_likelihood(memory, record) >= before, "the winner is predicted better"
+        assert log_likelihood(memory, record) >= before, "learning must not worsen the prediction of the winner"
         assert (memory.factors != factors) == (record.winner is not None)
 
 
@@ -171,7 +171,7 @@ def random_game(seed: int) -> Record:
 
 # ---- the search -----------------------------------------------------------------------------------------------------
 def plain_negamax(position: Position, depth: int, evaluator: OtageEvaluator) -> int:
-    """Return the value by plain negamax."""
+    """Compute the value with plain negamax."""
     if position.over:
         first, second = position.score()
         return EXACT_SCALE * (first - second if position.side == 0 else second - first)

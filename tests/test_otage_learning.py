@@ -31,7 +31,7 @@ PLAN = AutoplayPlan(Limit(depth=2), seed=3, opening_plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
-    """Games that Otage lost, with its side."""
+    """Yield games that Otage lost, with the side of Otage."""
     records = enumerate(play_match(Match(Game.OTHELLO, "otage@3", opponent, games=20)).records)
     return islice(((record, n % 2) for n, record in records if record.winner == 1 - first_side(n)), count)
 
@@ -57,7 +57,7 @@ def test_the_depths_of_a_game_are_in_its_tags(tmp_path: Path) -> None:
     ((record, _),) = autoplay(tmp_path, replace(PLAN, games=1))
     depths = parse_depths(record)
     assert set(depths.values()) <= {0, 2} and any(depths.values()) and len(depths) == len(record.moves)
-    assert depths[len(record.moves) - 1] == 0, "the end was solved"
+    assert depths[len(record.moves) - 1] == 0, "the last move was solved, not searched to a depth"
 
 
 # ---- a match --------------------------------------------------------------------------------------------------------
@@ -120,12 +120,12 @@ def test_openings_of_six_plies() -> None:
     openings = list_openings(6)
     assert len(openings) == len(set(openings)) == 2050
     positions = {Record(Position.start(), opening).final.canonical() for opening in openings}
-    assert len(positions) == 1773, "some of them lead to the same positions"
+    assert len(positions) == 1773, "some openings lead to the same position"
     assert list_openings(0) == [] and len(list_openings(2)) == 3
 
 
 def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
-    """Play, interrupted after a number of games."""
+    """Play until there are `games` games, but interrupt the run after `stop` games."""
 
     def interrupt(done: int) -> None:
         if done == stop:
@@ -136,7 +136,7 @@ def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan
 
 
 def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
-    """The games in order, and the memory file."""
+    """Return the games in order, and the content of the memory file."""
     with closing(Archive(folder / ARCHIVE_FILE)) as archive:
         records = list(archive.load_records(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))

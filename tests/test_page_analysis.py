@@ -34,7 +34,7 @@ BAD_GAME = "f5f6e6f4g7h8d3c2"  # g7 gives a corner away
 
 @cache
 def margin(position: Position) -> int:
-    """The final margin for the mover under best play, by brute force."""
+    """Compute the final margin for the mover under best play by brute force."""
     if position.over:
         first, second = position.score()
         return second - first if position.side else first - second
@@ -89,7 +89,7 @@ def test_values_refine(visitor: Visitor) -> None:
 
 
 def test_exact_values(visitor: Visitor) -> None:
-    """With few empties all values are exact and equal those found by brute force."""
+    """With few empties, all values are exact and equal to those found by brute force."""
     page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
     start_engine(page)
     position = record_in_address(page).final
@@ -116,7 +116,7 @@ def test_exact_seeds(visitor: Visitor) -> None:
 
 
 def test_line_and_graph(visitor: Visitor) -> None:
-    """Hovering over the principal variation previews it, a click plays it; the graph jumps and shows losses."""
+    """The principal variation is previewed on hover and played on click; the graph shows losses and jumps on click."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     start_engine(page)
     line = open_tab(page, "analysis").locator(".pv button")
@@ -198,7 +198,7 @@ def test_review_of_seeds(visitor: Visitor) -> None:
     expect(page.locator(".retry")).to_have_count(0)
 
 
-# ---- setting up -----------------------------------------------------------------------------------------------------
+# ---- position editor ------------------------------------------------------------------------------------------------
 def test_editor(visitor: Visitor) -> None:
     page = visitor.open("#othello?second=greedy")
     open_tab(page, "position")
@@ -219,7 +219,7 @@ def test_editor(visitor: Visitor) -> None:
 
 
 def test_editor_is_left(visitor: Visitor) -> None:
-    """Cancelling the editor restores the position; bots wait meanwhile."""
+    """Cancelling the editor restores the position; bots do not move while it is open."""
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     open_tab(page, "position")
     page.click("#edit")
@@ -304,7 +304,7 @@ CHOOSE_LARGE_FILE = """() => {
   const input = document.querySelector("#file");
   input.files = box.files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
-}"""  # created in the page, since sending it takes seconds
+}"""  # the file is created in the page, because uploading it takes seconds
 
 
 def test_import_of_nonsense(visitor: Visitor) -> None:
@@ -383,12 +383,12 @@ LINKS = """async () => {
 
 
 def test_links_hold_everything(visitor: Visitor) -> None:
-    """Any game tree with players, clock and result survives its link."""
+    """A link preserves any game tree with its players, clock and result."""
     assert visitor.open().evaluate(LINKS) == []
 
 
 def test_position_of_the_other_sizes(visitor: Visitor) -> None:
-    """Scores on small boards."""
+    """Small boards show scores, too."""
     page = visitor.open("#othello4")
     start_engine(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(4)

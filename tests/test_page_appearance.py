@@ -16,7 +16,7 @@ LINKS = {"othello": "#othello?moves=f5f6e6f4g7*", "awale": "#abapa?moves=CcFf*"}
 
 
 def states(page: Page) -> Iterator[str]:
-    """Go through everything the page can show: scores, each tab, the editor, a review, the help."""
+    """Bring the page into each of its states (values, review, each tab, editor, help); yield the name of each."""
     page.click("#engine")
     expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
     expect(open_tab(page, "analysis").locator(".values li").first).to_be_visible()
@@ -63,7 +63,7 @@ PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
 def accessibility_violations(page: Page, selector: str | None = None, *rules: str) -> list[str]:
-    """Serious axe violations, optionally within a selector and for some rules."""
+    """List the serious axe violations, optionally only those within a selector or of some rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = Axe().run(page, context=selector, options=options).response["violations"]
     return [
@@ -74,7 +74,7 @@ def accessibility_violations(page: Page, selector: str | None = None, *rules: st
 
 
 def find_small_targets(page: Page) -> list[str]:
-    """Targets below 40 pixels, except stores (wide) and the button of the graph (with a margin)."""
+    """List touch targets below 40 pixels, except Awalé stores (wide) and the button of the graph (with a margin)."""
     return list(
         page.evaluate(
             """() => [...document.querySelectorAll("a, button, select, summary, textarea, input, [role=gridcell]")]
@@ -87,7 +87,7 @@ def find_small_targets(page: Page) -> list[str]:
     )
 
 
-# ---- languages and looks --------------------------------------------------------------------------------------------
+# ---- languages and themes -------------------------------------------------------------------------------------------
 def test_french(visitor: Visitor) -> None:
     """The language changes immediately and is stored."""
     page = visitor.open(LINKS["othello"])
@@ -104,7 +104,7 @@ def test_french(visitor: Visitor) -> None:
 
 
 def find_untranslated(page: Page) -> list[str]:
-    """English texts that are visible or spoken although they have translations."""
+    """List English texts that are visible or spoken although they have a translation."""
     known = set(FRENCH.values())
     texts = {text for key, text in ENGLISH.items() if text not in known and FRENCH[key] != text and "{" not in text}
     seen = page.evaluate(
@@ -145,7 +145,7 @@ def test_themes(browser: Browser, address: str) -> None:
         assert page.evaluate(colour) == dark
 
 
-# ---- keys -----------------------------------------------------------------------------------------------------------
+# ---- keyboard and focus ---------------------------------------------------------------------------------------------
 def test_keys(visitor: Visitor) -> None:
     """Each shortcut has the effect described in the help."""
     page = visitor.open("#othello?moves=f5d6c3d3*")

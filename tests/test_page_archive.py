@@ -33,14 +33,14 @@ from awello.formats.registry import find_format, read_games
 
 SHORT = "#othello4?first=human&second=human"
 TIGER = "f5d6c3d3c4"
-SHORT_GAME = next(
+SHORT_GAME = next(  # without a pass
     names for seed in range(100) if "pass" not in (names := names_of(random_record(Game.OTHELLO4, seed)))
-)  # without a pass
+)
 
 
 @pytest.fixture(scope="module")
 def location(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An archive with games of Othello by Ann and Bob, one of Awalé, and one that ended by resignation."""
+    """Create an archive with games of Othello by Ann and Bob, one of Awalé, and one that ended by resignation."""
     archive = Archive(location := str(tmp_path_factory.mktemp("archive") / "archive.sqlite"))
     for seed in range(25):
         record = random_record(Game.OTHELLO, seed)
@@ -69,18 +69,18 @@ def numbers(location: str) -> list[int]:
 
 
 def replay(page: Page, moves: list[str]) -> None:
-    """Play moves for both sides."""
+    """Play the moves of both sides with the mouse."""
     for move in moves:
         expect(cell(page, move)).to_have_class(re.compile("is-open"))
         play_by_mouse(page, move)
 
 
 def row(page: Page, move: str) -> str:
-    """The label of a move in the explorer."""
+    """Return the label of a move in the explorer."""
     return page.locator(f"#explore-{move}").get_attribute("aria-label") or ""
 
 
-# ---- what was played ------------------------------------------------------------------------------------------------
+# ---- explorer -------------------------------------------------------------------------------------------------------
 def test_explorer_follows_the_position(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello?moves=f5d6c3d3*")
     page.keyboard.press("e")
@@ -139,7 +139,7 @@ def test_positions_without_games(visitor: Visitor) -> None:
     expect(open_tab(page, "games").locator(".explorer-move").first).to_be_visible()
 
 
-# ---- games that are kept --------------------------------------------------------------------------------------------
+# ---- saved games ----------------------------------------------------------------------------------------------------
 def saved_number(page: Page) -> int:
     expect(page.locator("#save-status")).to_contain_text("Saved in the archive as game")
     return int(page.locator("#save-status").inner_text().split()[-1])
@@ -165,7 +165,7 @@ def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
     page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.saved = null))")
     again = moves_in_address(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
     play_by_mouse(page, again)
-    assert saved_number(page) == number, "the same game has the same number"
+    assert saved_number(page) == number, "a repeated game keeps its number"
     assert numbers(location) == before
 
 
@@ -199,7 +199,7 @@ def test_resigned_and_out_of_time(visitor: Visitor, location: str) -> None:
 
 @pytest.mark.slow
 def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) -> None:
-    """Games from links, moves played for a bot, and games with saving turned off are not saved."""
+    """Games from links, games in which the user moved for a bot, and games with saving turned off are not saved."""
     before = numbers(location)
     page = visitor.open(f"#othello4?moves={''.join(SHORT_GAME[:-1])}*")
     replay(page, SHORT_GAME[-1:])
@@ -223,7 +223,7 @@ def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) ->
 
 
 def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
-    """A game left unfinished is saved when it is finished from the list of recent games."""
+    """A game finished in another tab is saved, because the list of recent games has the times of its moves."""
     page = visitor.open("#othello?second=greedy")
     play_by_mouse(page, "f5")
     wait_for_reply(page, 2)
@@ -233,7 +233,7 @@ def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
     saved_number(page)
 
 
-# ---- the list -------------------------------------------------------------------------------------------------------
+# ---- list of games --------------------------------------------------------------------------------------------------
 def test_list_of_games(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello")
     panel = open_tab(page, "games")
@@ -275,7 +275,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
 
 
 def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
-    """The explorer can show the next moves before the board does."""
+    """The explorer can show the next moves before the board shows the position."""
     page = visitor.open("#othello")
     open_tab(page, "games")
     held: list[Route] | None = []
@@ -290,7 +290,7 @@ def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 def game_files(first: str, count: int, format_name: str = "ggf") -> dict[str, bytes]:
-    """Files with games of a player."""
+    """Return files with games in which `first` is Black."""
     records = [random_record(Game.OTHELLO, 100 + seed) for seed in range(count)]
     named = [Record(one.start, one.moves, tags={"Black": first, "White": "Yan", "Date": "2001"}) for one in records]
     return find_format(format_name).write(named)
@@ -310,7 +310,7 @@ def drop(page: Page, selector: str, **files: bytes) -> None:
 
 
 def download(page: Page, button: str) -> tuple[str, bytes]:
-    """The name and content of a download."""
+    """Click a download button; return the name and content of the file."""
     with page.expect_download() as found:
         page.click(button)
     return found.value.suggested_filename, Path(found.value.path()).read_bytes()
@@ -348,7 +348,7 @@ def test_import_files(visitor: Visitor) -> None:
 
 
 def test_export_files(visitor: Visitor) -> None:
-    """Export the listed games, and the game on the board in the formats that support it."""
+    """The listed games can be exported, and the game on the board in the formats that support it."""
     visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5d6(f6)c3*d3")
     panel = open_tab(page, "games")
@@ -388,10 +388,10 @@ def test_export_files(visitor: Visitor) -> None:
     assert isinstance(record, Record) and names_of(record) == ["C", "c", "F", "f"]
 
 
-# ---- accessibility, and errors --------------------------------------------------------------------------------------
+# ---- accessibility and errors ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_accessibility(browser: Browser, address: str, mode: str) -> None:
-    """On a phone, in both themes and in French: no serious axe violations, nothing too wide or too small."""
+    """On a phone, in both themes and in French, axe finds no serious violation; nothing is too wide or too small."""
     with visiting(
         browser, address, viewport=PHONE, color_scheme=mode, has_touch=True, is_mobile=True, locale="fr-FR"
     ) as visitor:
@@ -410,7 +410,9 @@ def test_accessibility(browser: Browser, address: str, mode: str) -> None:
         assert accessibility_violations(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         assert find_small_targets(page) == []
-        assert set(find_untranslated(page)) <= {"guest"}, "names of players are stored in the language of the page"
+        assert set(find_untranslated(page)) <= {"guest"}, (
+            "player names are stored in the language of the page that saved the game"
+        )
         page.locator(".archive-game", has_text="Zoé").click()
         expect(page.locator("#save-status")).to_contain_text("archives")
         assert accessibility_violations(page, ".play-area") == []
@@ -418,14 +420,14 @@ def test_accessibility(browser: Browser, address: str, mode: str) -> None:
 
 @pytest.mark.slow
 def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
-    """The tab explains the problem; games can still be played."""
+    """The tab explains the problem, and games can still be played."""
     broken = tmp_path / "broken"
     for words, problem in (
         (("--no-archive",), "This server has no archive."),
         (("--archive", str(broken)), "The archive is not available"),
     ):
         with serving("--port", "0", "--jobs", "1", *words) as address, visiting(browser, address) as visitor:
-            if broken.exists():  # after the start of the server, which would refuse a broken archive
+            if broken.exists():  # damaged only now, because a server does not start with a broken archive
                 broken.write_text("no database" * 1000)
             visitor.allow_errors(f"{REFUSAL}|status of 503")
             page = visitor.open(SHORT)

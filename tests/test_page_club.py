@@ -28,7 +28,7 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 
 @pytest.fixture
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of an empty club."""
+    """Yield the address of an empty club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
@@ -38,7 +38,7 @@ def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def open_pages(
     browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any
 ) -> Iterator[list[Page]]:
-    """Pages with the club tab open, one per account name; an empty name is a spectator."""
+    """Yield pages with the club tab open, one per account name; an empty name is a spectator."""
     with ExitStack() as stack:
         pages = []
         for name in names:
@@ -66,7 +66,7 @@ def offer_game(page: Page, variant: str, name: str = "", side: str = "", rated: 
 
 
 def start_game(first: Page, second: Page, variant: str, **terms: Any) -> None:
-    """Start a game between two players, the first moving first."""
+    """Start a game between two players; the first of them moves first."""
     offer_game(first, variant, side="0", **terms)
     second.click("#club-view-lobby")
     second.locator("#club-seeks .club-row, .club-challenges .primary").click()
@@ -74,7 +74,7 @@ def start_game(first: Page, second: Page, variant: str, **terms: Any) -> None:
 
 
 def listed_moves(page: Page) -> list[str]:
-    """The moves in the list."""
+    """Return the moves in the list of moves."""
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
 
@@ -85,7 +85,7 @@ def play(page: Page, move: str) -> None:
 
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
-    """From an offer to ratings, rematch and profile; a spectator sees the same without buttons."""
+    """Players go from an offer to ratings, rematch and profile; a spectator sees the same game without buttons."""
     with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer_game(ann, "othello4", side="0")
         expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
@@ -109,7 +109,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(ann.locator("#club-resign")).to_be_visible()
         left = bob.locator("#clock-bottom .clock-time")
         was = left.inner_text()
-        expect(left).not_to_have_text(was)  # it runs between messages
+        expect(left).not_to_have_text(was)  # the clock runs between messages
         ann.keyboard.press("l")
         expect_notice(ann, "Analysis is off during rated games")
         for hidden in ("#engine", "#tab-analysis", "value-graph"):
@@ -120,7 +120,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         play(ann, "d3")  # Bob passed
         play(bob, "d4")
         play(ann, "c4")
-        held: list[Route] | None = []  # a server that takes its time
+        held: list[Route] | None = []  # requests held back, as by a slow server
         ann.route("**/api/positions", lambda route: route.continue_() if held is None else held.append(route))
         ann.evaluate(COUNT_OPEN)
         with ann.expect_request("**/api/positions"):
@@ -173,7 +173,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         times = bob.locator("#panel-club .moves-time").all_inner_texts()
         assert len(times) == len(listed_moves(bob)) and all(re.fullmatch(r"\d+(\.\d)?", time) for time in times)
         bob.keyboard.press("Home")
-        cell(bob, "d3").click()  # another first move: a variation, as in any game
+        cell(bob, "d3").click()  # another first move starts a variation, as in any game
         bob.wait_for_function("() => location.hash.includes('moves=')")
         ann.click("#club-view-profile")
         with ann.expect_download() as taken:
@@ -207,7 +207,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         expect(other).to_have_text("Bob, Othello · your turn")
         other.click()
         expect(ann.locator("othello-board")).to_be_visible()
-        expect(ann.locator("#club-draw-offer")).to_have_count(0)  # the game ends on the board
+        expect(ann.locator("#club-draw-offer")).to_have_count(0)  # Othello has no draw offers
         ann.click("#club-abort")
         expect(ann.locator("#banner strong")).to_have_text("Game aborted")
         ann.click("#club-game-1")
@@ -220,7 +220,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
             expect(page.locator("#club-ratings")).to_have_count(0)
 
 
-# ---- a server that leaves -------------------------------------------------------------------------------------------
+# ---- server restarts ------------------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unacknowledged move is sent again; a reload restores the game."""
@@ -274,7 +274,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
                 page.goto("about:blank")
 
 
-# ---- who comes in ---------------------------------------------------------------------------------------------------
+# ---- accounts and bots ----------------------------------------------------------------------------------------------
 def test_login_errors(browser: Browser, club: str) -> None:
     """Login errors are shown, also in French; fields have the right autocomplete attributes."""
     with visiting(browser, club) as visitor:
@@ -372,7 +372,7 @@ def test_bots(browser: Browser, club: str) -> None:
         assert page.context.request.get(session_url, headers=headers).status == 401
 
 
-# ---- everyone -------------------------------------------------------------------------------------------------------
+# ---- accessibility, and pages without a club ------------------------------------------------------------------------
 def test_accessibility(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer_game(ann, "othello", "Bob", side="0")
@@ -390,7 +390,7 @@ def test_accessibility(browser: Browser, club: str) -> None:
 
 
 def check(page: Page, state: str, sign: str = "body") -> None:
-    """Both themes: no serious axe violations, no horizontal scrolling, large targets, no English texts."""
+    """Check both themes: no serious axe violations, no horizontal scrolling, large targets, no English texts."""
     page.wait_for_selector(sign)
     assert accessibility_violations(page, ".page") == [], state
     page.emulate_media(color_scheme="dark")

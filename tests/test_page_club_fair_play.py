@@ -8,7 +8,7 @@ from test_page_club import OPEN, club, offer_game, open_pages, start_game
 from awello.club.fair_play import SAME_NETWORK, FairPlayMonitor
 from awello.club.server import ClubServer
 
-__all__ = ["club"]  # the fixture
+__all__ = ["club"]  # a fixture, imported for the tests
 
 
 def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,7 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
         first = ann.locator("#club-first-move")
         expect(first).to_contain_text("Play your first move within")
         was = first.inner_text()
-        expect(first).not_to_have_text(was)  # it counts down
+        expect(first).not_to_have_text(was)  # the countdown runs
         expect(bob.locator("#club-first-move")).to_contain_text("Ann has")
         ann.locator(OPEN).first.click()
         expect(bob.locator("#club-first-move")).to_contain_text("Play your first move within")

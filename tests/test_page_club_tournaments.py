@@ -103,7 +103,7 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
         for page in (ann, bob):
             expect(page.locator("#club-tournament")).to_have_text("Cup")
             expect(page.locator("#club-resign")).to_be_visible()
-            assert page.locator("#club-abort").count() == 0, "a tournament waits for a result"
+            assert page.locator("#club-abort").count() == 0, "a tournament game cannot be aborted"
         expect_notice(ann, "Round 1: you play Bob")
         bob.click("#club-tournament")
         expect(bob.locator("#tournament-mine")).to_have_text("Round 1: you play AnnPlay")
@@ -125,7 +125,7 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
-    """On a phone, in French: upcoming tournaments, forfeits, and the focus is kept."""
+    """On a phone and in French, upcoming tournaments and forfeits are shown, and the focus is kept."""
     database = tmp_path / "club.sqlite"
     with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
@@ -167,7 +167,9 @@ def test_chat(browser: Browser, club: str) -> None:
         ann.check("#chat-on")
         ann.fill("#chat-text", "hello")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-error")).to_have_text("Bob has turned chat off: the message was not delivered.")
+        expect(ann.locator("#chat-error")).to_have_text(
+            "Bob is offline or has chat off: the message was not delivered."
+        )
         assert ann.input_value("#chat-text") == "hello"
         bob.check("#chat-on")
         bob.reload()
@@ -196,4 +198,4 @@ def test_chat(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log p")).to_have_count(3)
         ann.fill("#chat-text", "still there?")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-error")).to_contain_text("has turned chat off")
+        expect(ann.locator("#chat-error")).to_contain_text("is offline or has chat off")

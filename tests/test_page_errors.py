@@ -1,4 +1,4 @@
-"""The page in a browser when things go wrong: lost servers, broken links, quick input."""
+"""The page in a browser when things go wrong: a lost server, broken links, quick input."""
 
 import re
 import socket
@@ -21,9 +21,9 @@ from playwright.sync_api import Browser, expect
 from awello import Game, Position
 
 
-# ---- a server that leaves -------------------------------------------------------------------------------------------
+# ---- lost server ----------------------------------------------------------------------------------------------------
 def test_reload_and_restart(browser: Browser) -> None:
-    """A lost server is reported, and the game continues when it is back; a reload keeps players, clocks and times."""
+    """A lost server is reported; when it is back, the game continues, and a reload preserves the game and its times."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = str(listener.getsockname()[1])
@@ -80,7 +80,7 @@ BROKEN = [
 ]
 
 FOLLOW = """link => {
-  document.getElementById("notice").textContent = "";  // the words of the link before must not pass for this one's
+  document.getElementById("notice").textContent = "";  // removes the notice of the previous link
   location.hash = link;
 }"""
 
@@ -97,7 +97,7 @@ def test_broken_links(visitor: Visitor) -> None:
         page.evaluate(FOLLOW, link)
         expect_notice(page, words)
         expect_moves(page, "f5d6*")
-        expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # put back, before the next link is followed
+        expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # restored before the next link is followed
     play_by_mouse(page, "c3")
     expect_moves(page, "f5d6c3*")
 
@@ -105,7 +105,7 @@ def test_broken_links(visitor: Visitor) -> None:
 ERRORS_IN_FRENCH = [
     ("#othello?moves=f5f5", "Coup 2 : f5 n’est pas un coup légal."),
     ("#othello?start=XO", "Ce texte ne peut pas être lu."),
-    ("#chess", "Ce lien ne contient pas de partie valide."),
+    ("#chess", "Ce lien ne contient pas de partie valide : vérifiez qu’il est complet."),
 ]
 
 
@@ -121,9 +121,9 @@ def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
         expect_moves(page, "f5d6c3*")
 
 
-# ---- whatever else people do ----------------------------------------------------------------------------------------
+# ---- quick input ----------------------------------------------------------------------------------------------------
 def test_new_games_in_quick_succession(visitor: Visitor) -> None:
-    """Games started while a bot thinks or a position loads: only the last one is shown, without replies to others."""
+    """If games start while a bot thinks or a position loads, only the last game is shown; late replies are ignored."""
     page = visitor.open("#othello?first=alphabeta%405&second=alphabeta%405")
     page.evaluate(
         """() => {

@@ -114,7 +114,7 @@ def test_undo_at_a_pass(visitor: Visitor) -> None:
 
 
 def test_motion(browser: Browser, address: str) -> None:
-    """Animated discs and seeds end where the rules say, also when interrupted."""
+    """Animated discs and seeds end where the rules say, also if the next move interrupts the animation."""
     with visiting(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello")
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
@@ -134,7 +134,7 @@ def test_motion(browser: Browser, address: str) -> None:
         assert displayed_seeds(page) == list(map(int, format_position(record_in_address(page).final).split("-")[:12]))
 
 
-# ---- a game that is kept --------------------------------------------------------------------------------------------
+# ---- reloads, variations and undo -----------------------------------------------------------------------------------
 def test_two_tabs(visitor: Visitor) -> None:
     page, other = visitor.open("#othello?second=greedy"), visitor.new_page()
     visitor.open("#abapa?second=greedy", other)
@@ -232,7 +232,7 @@ def test_bots_pause_and_resume(visitor: Visitor) -> None:
 
 
 def test_choose_players(visitor: Visitor) -> None:
-    """Players from the list, by spec, and unknown ones."""
+    """Players are chosen from the list or by spec; an unknown one is reported."""
     page = visitor.open("#othello")
     page.select_option("#player-1", "greedy")
     play_by_mouse(page, "f5")
@@ -273,7 +273,7 @@ def test_resign(visitor: Visitor) -> None:
 
 
 def test_clock(visitor: Visitor) -> None:
-    """The first move is free; then the clock runs until the flag falls. Times survive a reload."""
+    """The clock starts after the first move and runs until the flag falls; times survive a reload."""
     page = visitor.open("#othello?clock=2%2B0")
     play_by_mouse(page, "f5")
     expect(page.locator("#banner")).to_contain_text("Black wins on time")
@@ -299,7 +299,7 @@ def test_contest(visitor: Visitor) -> None:
     """Run a contest of two bots, replay a game, and draw a search tree."""
     page = visitor.open("#othello4")
     panel = open_tab(page, "lab")
-    panel.get_by_label("Rounds per pair").fill("1")
+    panel.get_by_label("Rounds per pairing").fill("1")
     panel.get_by_role("button", name="Start").click()
     expect(panel.locator(".lab-state")).to_have_text("finished")
     expect(panel.locator(".lab-games li")).to_have_count(2)

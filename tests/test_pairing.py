@@ -32,7 +32,7 @@ Costs = dict[tuple[int, int], int]
 
 
 def least_cost(size: int, costs: Costs) -> int:
-    """The lowest total cost, by exhaustive search."""
+    """Return the lowest total cost of a complete matching, by exhaustive search."""
 
     @cache
     def least(left: frozenset[int]) -> int:
@@ -57,7 +57,7 @@ def test_no_pairs_are_cheaper(half: int, most: int, data: st.DataObject) -> None
 
 
 def test_few_different_costs() -> None:
-    """They create many odd cycles of equal pairs, where an inexact search fails."""
+    """With few different costs, there are many odd cycles of equal costs, on which an inexact algorithm fails."""
     rng = random.Random(4)
     for number in range(300):
         size = 2 * rng.randint(4, 6)
@@ -91,7 +91,9 @@ def test_all_players_meet(size: int, twice: bool) -> None:
         assert lean == 0 if twice or size % 2 else abs(lean) == 1
         half = sides[: len(rounds) // (1 + twice)]
         repeats = sum(one == other for one, other in pairwise(half))
-        assert repeats <= (0 if player == players[-1] and size % 2 == 0 else 2), "sides change nearly every round"
+        assert repeats <= (0 if player == players[-1] and size % 2 == 0 else 2), (
+            "players change sides in nearly every round"
+        )
 
 
 # ---- Swiss ----------------------------------------------------------------------------------------------------------
@@ -113,17 +115,19 @@ def test_no_player_has_a_second_bye() -> None:
     played = [Pairing(A, B, (1, 0)), Pairing(C, None, (1, 0))]
     assert pair_swiss_round(players, played) == [(C, A), (B, None)]
     played += [Pairing(C, A, (0, 1)), Pairing(B, None, (1, 0))]
-    assert pair_swiss_round(players, played) == [(B, C), (A, None)], "even for the leader"
+    assert pair_swiss_round(players, played) == [(B, C), (A, None)], (
+        "the leader has the bye, because the others have had one"
+    )
 
 
 def test_a_forfeit_has_no_sides() -> None:
     played = [Pairing(A, B, (1, 0), forfeit=True)]
     assert build_histories([A, B], played)[A].sides == [] and build_histories([A, B], played)[A].points == 1
-    assert pair_swiss_round([A, B], played) == [(A, B)], "a second game if it is unavoidable"
+    assert pair_swiss_round([A, B], played) == [(A, B)], "a pairing is repeated if there is no other"
 
 
 def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None, int | None]]]:
-    """All ways to pair players; None is the bye."""
+    """Yield all ways to pair players; None is the bye."""
     if not players:
         yield []
         return
@@ -134,7 +138,7 @@ def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None,
 
 
 def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pairing]) -> tuple[int, int, float, float]:
-    """The penalties of pairings: repetitions, uneven sides, points of the bye, differences of points."""
+    """Return the penalties of pairings: repetitions, uneven sides, points of the bye, squared differences of points."""
     points: Counter[int | None] = Counter()
     lean: Counter[int | None] = Counter()
     met = Counter(frozenset((each.first, each.second)) for each in played)
@@ -154,7 +158,7 @@ def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pair
 
 
 def play(pairs: Sequence[PlayerPair], rng: random.Random) -> list[Pairing]:
-    """Random results; players with low numbers win more often."""
+    """Return the pairings with random results; players with low numbers win more often."""
     found = []
     for first, second in pairs:
         if second is None:

@@ -63,7 +63,7 @@ def test_probcut_is_measured(tmp_path: Path) -> None:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """A folder with the games of the bench, as transcripts and as a WTHOR file."""
+    """Return a folder with the games of `awello bench`, as transcripts and as a WTHOR file."""
     (tmp_path / "games").mkdir()
     with gzip.open(tmp_path / "games/bench.gz", "wt") as file:
         file.writelines(f"{game}: +2\n" for game in BENCH_GAMES)

@@ -1,4 +1,4 @@
-"""Leaf counts: published tables for the standard games, the reference rules for the others."""
+"""Perft: leaf counts from published tables for the standard games, and from the reference rules for the others."""
 
 import pytest
 import reference_rules

@@ -118,7 +118,7 @@ def test_find_game() -> None:
 
 
 def square_by_square(word: int, column_first: bool, flip_columns: bool, flip_rows: bool) -> int:
-    """Apply a symmetry square by square: mirror, turn upside down, then exchange rows and columns."""
+    """Apply a symmetry square by square: flip the columns, flip the rows, then exchange rows and columns."""
     result = 0
     for square in range(64):
         row, column = divmod(square, 8)

@@ -41,7 +41,7 @@ class EngineClient:
         self.input.flush()
 
     def wait(self, pattern: str) -> None:
-        """Wait for a line that matches."""
+        """Wait for a line that matches the pattern."""
         wait_until(lambda: any(re.match(pattern, line) for line in self.answers))
 
 
@@ -62,7 +62,7 @@ class Output:
 def serve_engine(
     server_class: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK_SETTINGS
 ) -> Iterator[EngineClient]:
-    """Run a server in this process, where kernels are loaded; it must end with its input."""
+    """Run a server in this process, where kernels are loaded; check that it ends with its input."""
     ours, theirs = os.pipe()
     answers: list[str] = []
     with pytest.MonkeyPatch.context() as patch, os.fdopen(theirs, "w") as input, os.fdopen(ours) as output:
@@ -86,7 +86,7 @@ def serve_engine(
 
 
 def run_script(server_class: Callable[..., EngineServer], *lines: str) -> list[str]:
-    """The answers to a list of lines."""
+    """Send lines to a server; return its answers."""
     with serve_engine(server_class) as client:
         client.write(*lines)
     return client.answers
@@ -173,7 +173,7 @@ def test_ping_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ---- GTP ------------------------------------------------------------------------------------------------------------
 def gtp(*lines: str) -> list[str]:
-    """The answers to a list of lines; each answer ends with an empty line."""
+    """Send lines to a GTP server; return its answers, which are separated by empty lines."""
     return "\n".join(run_script(GtpServer, *lines)).removesuffix("\n").split("\n\n")
 
 
@@ -357,7 +357,7 @@ def test_uci_ignores_unknown_lines() -> None:
     wrong += ["position startpos", "go movetime x", "go depth", "\0", "x" * 200_000]
     answers = run_script(UciServer, *wrong, "setoption name Hash value " + "9" * 400, "position bad", "go", "isready")
     assert answers[-1] == "readyok" and answers[-2] == "bestmove 0000"
-    assert "info string syntax error: expected milliseconds, found 'x'" in answers
+    assert "info string syntax error: expected a number of milliseconds, found 'x'" in answers
     assert all(line.startswith(("info ", "bestmove", "readyok")) for line in answers)
 
 
@@ -371,7 +371,7 @@ def test_stop_ends_a_search(how: str) -> None:
         assert not any(line.startswith("bestmove") for line in client.answers)
         client.write("stop")
         client.wait("bestmove [A-F]")
-        client.write("stop", "isready")  # one more than needed
+        client.write("stop", "isready")  # one `stop` more than needed
     assert sum(line.startswith("bestmove") for line in client.answers) == 1
 
 

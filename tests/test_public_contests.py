@@ -34,7 +34,7 @@ def process_of(contests: ContestRunner, name: str) -> Any:
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FastAPI]:
-    """A public server."""
+    """Start the application of a public server."""
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path))
     made = create_app(0, archive=None, host_names=["club.example.org"])
     with TestClient(made, HOST, client=("203.0.113.7", 1)):
@@ -77,7 +77,7 @@ def test_a_running_contest_is_not_started_again(contests: ContestRunner) -> None
     assert process_of(contests, name) is process
 
 
-@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no priorities")
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no process priorities")
 def test_contests_have_low_priority(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWELLO_NICE")
     name, _ = contests.start(ContestConfig.model_validate(CONFIG), "one")
@@ -107,7 +107,7 @@ def test_the_oldest_contest_of_visitors_is_deleted(contests: ContestRunner, monk
 
 
 def test_a_network_deletes_only_its_own_contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Contests of the owner are never deleted, nor those of other networks while one has too many."""
+    """A network with too many contests loses its own oldest contests; those of the server's owner are never deleted."""
     monkeypatch.setattr(module, "MAX_VISITOR_CONTESTS", 4)
     monkeypatch.setattr(module, "MAX_CONTESTS_PER_NETWORK", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())

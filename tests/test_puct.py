@@ -154,7 +154,7 @@ def test_training_stays_finite_on_impossible_examples(layers: int, dropout: floa
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on impossible examples."""
-    monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that it takes minutes
+    monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that the test takes only minutes
     rng = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, rng), 0.5)
     buffer = learning.ReplayBuffer(learner.network.move_count)
@@ -286,7 +286,7 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     first = next(learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append))
     beside = tmp_path / "made.npz.checkpoint"
     assert out.exists() and beside.exists() and first.seconds < 1
-    with pytest.raises(ConfigError, match="another training"):
+    with pytest.raises(ConfigError, match="another game or other --layers"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 3, 0.0, passed.append))
     checkpoint = beside.read_bytes()
     load_perceptron_file(out).save(beside)
@@ -362,7 +362,7 @@ def test_priors_are_the_softmax_of_the_network() -> None:
 
 
 def test_a_win_within_reach_is_found() -> None:
-    """Even an untrained network finds it, because finished games have their actual result."""
+    """Even with an untrained network, the search finds the win, because it counts finished games by their result."""
     made, found, solved, rng = make_network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
         position = reference_search.random_position(Game.OTHELLO, 6, rng)
@@ -387,7 +387,7 @@ def test_the_player_respects_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
     )
     with pytest.raises(SpecError, match="needs a time"):
         make_player("puct@4").begin(Game.OTHELLO, 0)
-    with pytest.raises(ConfigError, match="no shipped network for othello6"):
+    with pytest.raises(ConfigError, match="no shipped perceptron for othello6"):
         make_player("puct@50ms").begin(Game.OTHELLO6, 0)
 
 

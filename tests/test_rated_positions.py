@@ -31,7 +31,7 @@ MOVES = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "g6"]
 
 
 def state_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
-    """A club game after the moves of a record."""
+    """Return a club game after the moves of a record."""
     state = create_game_state(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
     for position, move in zip(record.positions(), record.moves, strict=False):
         if move != PASS:  # passes are played automatically
@@ -40,7 +40,7 @@ def state_after(record: Record, number: int = 1, rated: bool = True) -> GameStat
 
 
 def mirrored(position: Position) -> Position:
-    """The position mirrored left to right."""
+    """Return a position mirrored left to right."""
     cells, side = format_position(position).split()
     size = position.game.size
     rows = [cells[at : at + size][::-1] for at in range(0, len(cells), size)]
@@ -86,7 +86,7 @@ def test_captured_seeds_do_not_hide_a_position() -> None:
 
 
 def test_the_position_before_a_forced_pass_is_indexed() -> None:
-    """After each move, as the club updates the index."""
+    """The index is updated after each move, as in the club."""
     seen = 0
     for seed in range(40):
         index, record = RatedPositions(), random_record(Game.OTHELLO, seed)
@@ -121,10 +121,10 @@ def test_two_games_may_share_a_position() -> None:
     assert two.position in index
 
 
-# ---- on the page -----------------------------------------------------------------------------------------------------
+# ---- analysis requests -----------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
-    """A club with a rated game in progress, and the moves of the game."""
+    """Run a club with a rated game in progress; yield its address and the moves of the game."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rated_positions, "MIN_INDEXED_PLY", 8)
         with serving(tmp_path_factory.mktemp("club") / "club.sqlite") as address:
@@ -149,7 +149,9 @@ def test_a_rated_game_in_progress_is_not_analysed(club: tuple[str, list[str]], p
             assert (answer.status_code, answer.json()["code"]) == (403, "rated_game"), sent_moves
         if path == "review":
             later = client.post("/api/review", json={"moves": MOVES})
-            assert later.json()["code"] == "rated_game", "the rated game is still in progress"
+            assert later.json()["code"] == "rated_game", (
+                "a longer game with positions of the rated game is refused, too"
+            )
         if path == "tree":
             assert client.post("/api/tree", json={"moves": moves[:4], **fields}).status_code == 200
 
@@ -185,9 +187,8 @@ def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: floa
         ann = ClientConnection(people[0], lambda message: None)
         number = (await server.start_game((people[0], people[1]), GameTerms(Game.OTHELLO, Clock(300.0))))["game"]
         live_game = server.live_games[number]
-        live_game.state = replace(
-            live_game.state, turn_started=live_game.state.turn_started - 20
-        )  # the clock has been running for 20 seconds
+        # The clock has been running for 20 seconds.
+        live_game.state = replace(live_game.state, turn_started=live_game.state.turn_started - 20)
         ann.received_at = time.monotonic() - late
         clocks = (await server.move(ann, number, 0, "f5"))["clocks"]
         await server.close()

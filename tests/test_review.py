@@ -1,4 +1,4 @@
-"""Reviews of played games, compared with minimax on the reference rules, and the command that shows them."""
+"""Reviews of played games, compared with minimax on the reference rules, and the command `analyse`."""
 
 import json
 import random
@@ -22,7 +22,7 @@ from awello.lab.review_charts import draw_chart, format_legend, format_summary
 from awello.limits import Limit
 from awello.review.review import MoveReview, review_game, summarise
 
-EXACT_EMPTIES = 7  # empty squares up to which the fake engine is exact
+EXACT_EMPTIES = 7  # the fake engine is exact with this many empties or fewer
 LIMIT = Limit(depth=1)
 
 
@@ -61,7 +61,7 @@ class FakeEngine:
 
 
 class ScriptedEngine:
-    """An engine with scripted results: (move, value, exact) for each analysed ply."""
+    """An engine with scripted results: (move, value, exact) by ply."""
 
     def __init__(self, record: Record, answers: dict[int, tuple[str, float, bool]]) -> None:
         self.answers = dict(zip(record.positions(), map(answers.get, range(1, len(record.moves) + 2)), strict=True))
@@ -75,7 +75,7 @@ class ScriptedEngine:
 
 
 def random_game(seed: int, start: Position | None = None) -> Record:
-    """Play random moves, by default on 4x4; the game of seed 7 has passes and ends with an empty square."""
+    """Return a random game, by default on 4x4; that of seed 7 has passes and ends with an empty square."""
     start = start or Position.start(Game.OTHELLO4)
     rng, position, moves = random.Random(seed), start, []
     while not position.over:
@@ -165,7 +165,7 @@ def test_the_engines_own_move_loses_nothing() -> None:
 def test_exact_values_outweigh_estimates() -> None:
     after = review_moves({1: ("d3", 0.5, False), 2: ("d6", 2.0, False), 3: ("c3", 4.0, True)})
     assert (after[2].value, after[2].best_value, after[2].loss, after[2].exact) == (-4, -4, 0, True)
-    assert (after[1].value, after[1].exact) == (4, False)  # another move may be better: -4 is a bound for White
+    assert (after[1].value, after[1].exact) == (4, False)  # White may have a better move, so -4 is only a lower bound
     before = review_moves({1: ("d3", 0.0, True), 2: ("f6", 2.0, True), 3: ("c3", -6.0, False)})
     assert (before[2].value, before[2].best_value, before[2].loss, before[2].exact) == (2, 2, 0, False)
     assert (before[1].value, before[1].loss, before[1].exact) == (-2, 2, True)
@@ -196,8 +196,8 @@ def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
     reviews = [MoveReview(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
     assert [review.mark for review in reviews] == ["", "?!", "?", "??"]
     assert summarise(reviews, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
-    assert format_legend(Game.ABAPA) == "in seeds; = exact; lost: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
-    assert format_legend(Game.OTHELLO) == "in discs; = exact; lost: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
+    assert format_legend(Game.ABAPA) == "in seeds; = exact; loss: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
+    assert format_legend(Game.OTHELLO) == "in discs; = exact; loss: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
 
 
 def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:
@@ -205,7 +205,7 @@ def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:
 
 
 def test_the_value_of_a_move_includes_its_capture() -> None:
-    record = awale_game("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S", "F")  # takes 4: a lead of 3 becomes one of 7
+    record = awale_game("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S", "F")  # captures 4: a lead of 3 becomes one of 7
     (review,) = review_game(record, ScriptedEngine(record, {1: ("A", 4.0, False), 2: ("f", 1.0, False)}), LIMIT)
     assert (review.value, review.best_value, review.loss, review.mark) == (6, 7, 1, "?!")
     assert review.first_player_value == 6
@@ -217,11 +217,12 @@ def test_the_value_of_a_move_includes_its_capture() -> None:
 def test_a_winning_capture_has_no_loss_and_no_effect_on_earlier_moves(other: int) -> None:
     record = awale_game(f"{other}-0-0-0-1-1-1-1-1-0-0-3-22-{18 - other}-S", "EcF")
     assert record.final.score() == (26, 18 - other)
+    # The values are those of a game that continues until all seeds are captured.
     answers = {
         1: ("E", 8.0, True),
         2: ("a", -8.0, True),
         3: ("F", 8.0, True),
-    }  # as if play continued until all seeds are captured
+    }
     last, before, first = review_game(record, ScriptedEngine(record, answers), LIMIT)
     assert (last.value, last.best_value, last.loss) == (8 + other, 8 + other, 0)
     assert (before.value, before.best_value, before.loss) == (-12 - other, -12 - other, 0)
@@ -234,7 +235,7 @@ def test_exact_reviews_of_awale_are_those_of_the_solved_endgames(game: Game) -> 
     start = parse_position("1-0-2-1-0-3-0-1-1-0-1-1-18-19-S", game)
     with Engine(game, hash=1) as engine:
         for seed in range(3):
-            moves = random_game(seed, start).moves[:12]  # short, so there is no repetition
+            moves = random_game(seed, start).moves[:12]  # too short for a repetition
             for review in review_game(Record(start, moves), engine, LIMIT):
                 position, after = review.position, review.position.after(review.move)
                 values = {move: position.lead + value for move, value in base.values(position).items()}
@@ -337,7 +338,7 @@ def test_the_command_reviews_awale() -> None:
 
 
 class InterruptedEngine(FakeEngine):
-    """An engine that is interrupted by Ctrl-C in its third analysis."""
+    """An engine whose third analysis is interrupted by Ctrl-C."""
 
     def __init__(self, game: Game, threads: int, hash: int) -> None:
         super().__init__()

@@ -56,7 +56,7 @@ def test_closed_streams_are_no_error() -> None:
 
 
 def write_to(output: IO[str], *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that writes to an open file, buffered as usual."""
+    """Run a command whose standard output is an open file, buffered as usual."""
     command, environment = [sys.executable, "-m", "awello", *words], os.environ | {"PYTHONUNBUFFERED": ""}
     return subprocess.run(
         command, stdout=output, stderr=subprocess.PIPE, cwd=ROOT, env=environment, text=True, timeout=120
@@ -197,7 +197,7 @@ def test_an_error_in_a_players_file_names_its_line(content: str, message: str, t
     assert done.stderr.startswith(f"awello: {file}:{message}") and done.stderr.count("\n") == 1
 
 
-# ---- in Python -------------------------------------------------------------------------------------------------------
+# ---- the Python API --------------------------------------------------------------------------------------------------
 def test_a_game_may_be_given_by_its_name() -> None:
     assert Position.start("othello6") == Position.start(Game.OTHELLO6)
     assert Game("awale") is Game("Abapa") is Game.ABAPA  # type: ignore[arg-type]
@@ -219,7 +219,7 @@ def test_an_unknown_name_is_refused() -> None:
 # ---- folders ---------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A private folder for temporary files."""
+    """Use a private folder for temporary files; return it."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv(folders.TEMPORARY_CACHE_VARIABLE, "")
     return tmp_path
@@ -272,7 +272,7 @@ def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monke
     assert "create it first" in done.stderr
     (tmp_path / "file").touch()
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path / "file"))
-    done = awello(*serve)  # this is the default archive
+    done = awello(*serve)  # uses the default archive
     assert done.returncode == 0
     assert "games are not saved" in done.stderr
 

@@ -1,4 +1,4 @@
-"""Everything that plays games survives SIGKILL: the same command finishes with the results of an uninterrupted run."""
+"""Commands that play games survive SIGKILL: repeated, they finish with the results of an uninterrupted run."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ MEASURED_FIELDS = {"seconds", "usage", "nodes"}
 
 
 def read_games_without_measures(folder: Path) -> list[dict[str, Any]]:
-    """The games of a journal without measured fields."""
+    """Return the games of a journal without the measured fields, which differ between runs."""
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     return [{name: value for name, value in line.items() if name not in MEASURED_FIELDS} for line in lines]
 
@@ -57,7 +57,7 @@ def test_a_match_can_be_extended(tmp_path: Path) -> None:
     assert [game.moves for game in play_match(longer, out=tmp_path).results] == [
         game.moves for game in play_match(longer).results
     ]
-    with pytest.raises(ConfigError, match=r"another match \(second\)"):
+    with pytest.raises(ConfigError, match=r"another match \(different second\)"):
         play_match(Match(Game.ABAPA, "random", "random", games=3, seed=2), out=tmp_path)
 
 

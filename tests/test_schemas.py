@@ -19,7 +19,7 @@ HOST = "http://127.0.0.1:8421"
 
 @pytest.fixture(scope="module")
 def location(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An archive with games of every variant, one of them resigned."""
+    """Create an archive with games of every variant, one of them resigned; return its path."""
     location = str(tmp_path_factory.mktemp("archive") / "archive.sqlite")
     archive = Archive(location)
     for game in Game:
@@ -40,7 +40,7 @@ def client(location: str) -> Iterator[TestClient]:
 
 @pytest.fixture
 def command(location: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run a command with --json and parse its output."""
+    """Return a function that runs a command with --json and parses its output."""
     monkeypatch.setenv("AWELLO_ARCHIVE", location)
 
     def read(*words: str) -> Any:
@@ -85,7 +85,7 @@ def test_an_analysis(client: TestClient, command: Any) -> None:
 def test_standings(command: Any, tmp_path: Path) -> None:
     words = ("tournament", "othello", "greedy", "random", "--size", "4", "--rounds", "1", "--out", str(tmp_path))
     standings = command(*words)["standings"]
-    assert [StandingJson.model_validate(row).model_dump() for row in standings] == standings, "as a contest of the API"
+    assert [StandingJson.model_validate(row).model_dump() for row in standings] == standings, "as in the API"
 
 
 def test_the_api_documents_its_models(client: TestClient) -> None:

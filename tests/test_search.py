@@ -28,7 +28,7 @@ PLAYERS = (
 
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
-    """Return positions of random games with a choice of moves."""
+    """Return positions of random games in which the mover does not have to pass."""
     rng = random.Random(f"{game}/{seed}")
     found: list[Position] = []
     while len(found) < count:
@@ -42,7 +42,7 @@ def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
 
 
 def reference_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
-    """Compute the value for the mover, the nodes and the leaves by the definition of minimax."""
+    """Compute the value for the mover and the numbers of nodes and leaves by the definition of minimax."""
     moves = position.legal_moves()
     if depth == 0 or not moves:
         words = U(position.own), U(position.opp)
@@ -110,7 +110,7 @@ def test_the_table_stores_bounds() -> None:
         assert alphabeta_tt.allows_cutoff(entry, -5, 5, 4) and not alphabeta_tt.allows_cutoff(entry, -5, 5, 3)
         assert alphabeta_tt.allows_cutoff(entry, -20, 20, 4) == (bound == alphabeta_tt.BOUND_EXACT)
     assert alphabeta_tt.probe_tt(own, other, state) == alphabeta_tt.probe_tt(other, opp, state) == 0
-    assert AlphaBetaEntry.dtype.itemsize == 24, "the documented size"
+    assert AlphaBetaEntry.dtype.itemsize == 24, "the docs state this size"
 
 
 def test_without_a_table_nothing_is_stored() -> None:
@@ -149,7 +149,7 @@ def test_strict_cutoffs_change_no_value() -> None:
 
 
 def test_a_certain_win_is_preferred() -> None:
-    position = parse_position("XOO-----" + "-" * 56 + " X")  # d1 takes everything
+    position = parse_position("XOO-----" + "-" * 56 + " X")  # d1 flips all discs of White
     found = analyse(position, "alphabeta", 3, Evaluator(Game.OTHELLO, Heuristic("positional", "2")))
     assert (found.value, found.exact) == (64, True)
 
@@ -172,7 +172,7 @@ def test_ties_are_broken_by_chance(spec: str) -> None:
     for seed in range(60):
         player.begin(Game.OTHELLO, seed)
         chosen[player.choose(Position.start(), Clock()).move] += 1
-    assert chosen.keys() == {19, 26, 37, 44}  # the four first moves are images of each other
+    assert chosen.keys() == {19, 26, 37, 44}  # the four first moves, which are symmetric
     assert min(chosen.values()) > 3
 
 

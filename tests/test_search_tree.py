@@ -243,7 +243,7 @@ def test_text_states_the_view_and_shows_windows_and_plies() -> None:
 
 
 def texts_of(svg: str) -> Counter[str]:
-    """Return the texts of a well-formed picture."""
+    """Count the texts of an SVG picture, which must be well-formed."""
     return Counter(text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
 
 

@@ -33,7 +33,7 @@ BOTH = (Game.OTHELLO, Game.ABAPA)
 
 
 def transcripts(plan: SelfplayPlan, folder: Path | None = None, jobs: int = 1) -> list[str]:
-    """The games of a plan."""
+    """Play the games of a plan; return their transcripts."""
     with Runner(plan, jobs, folder) as runner:
         assert runner.run()
         return [result.moves for result in runner.results]
@@ -66,7 +66,7 @@ def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
 
 
 def prepare_state(engine: Engine, position: Position) -> list[int]:
-    """Return the state of a thread that is prepared for the search of a position."""
+    """Prepare the first thread for the search of a position; return its state before the search."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
     engine.search_threads.start()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
@@ -105,7 +105,7 @@ def test_any_number_of_jobs_gives_the_same_games(game: Game) -> None:
 
 
 class CountingEngine(Engine):
-    """An engine that counts the positions it visits in all its searches."""
+    """An engine that counts the nodes of all its searches."""
 
     visited = 0
 

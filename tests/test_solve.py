@@ -50,7 +50,7 @@ def format_board(reference: ReferenceOthello) -> str:
 
 
 def sample_late_position(size: int, empties: int, seed: int) -> ReferenceOthello:
-    """Return a position of a random game with a number of empty squares, in which the mover can move or must pass."""
+    """Return a position with `empties` empty squares from a random game that is not over."""
     rng = random.Random(f"{size}/{empties}/{seed}")
     while True:
         reference = ReferenceOthello.start(size)
@@ -67,7 +67,7 @@ LATE = [
 
 @pytest.fixture(scope="module")
 def solved_positions() -> list[tuple[str, dict[str, int]]]:
-    """Late positions as text, with the value of each move according to the plain solver."""
+    """Return late positions as text, with the value of each move according to the plain solver."""
     return [
         (
             format_board(reference),
@@ -118,7 +118,7 @@ def test_the_smallest_board() -> None:
     assert by_name["best"] in ("b1", "a2", "d3", "c4")
     assert by_name["exact"] is True
     assert by_name["nodes"] > 0
-    assert by_name["seconds"] >= 0  # in whole milliseconds
+    assert by_name["seconds"] >= 0  # may be rounded to 0
     assert solve("start", "--size", "4", "--wld")[0]["score"] == -1
 
 
@@ -195,7 +195,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write(
             f"{PASSING}; -16;\n{'-' * 27}OX------XO{'-' * 27} X\n"
-        )  # the start position is never solved
+        )  # the start position takes too long to solve
         process.stdin.close()
         seen = [process.stdout.readline(), process.stdout.readline()]
         process.send_signal(signal.SIGINT)

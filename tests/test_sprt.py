@@ -1,4 +1,4 @@
-"""The figures of a duel: closed forms, and many simulated duels."""
+"""The statistics of duels, compared with closed forms and with many simulated duels."""
 
 import math
 from itertools import accumulate
@@ -13,7 +13,7 @@ USUAL_CHANCES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 
 
 def test_figures_by_hand() -> None:
-    """With the imaginary pair, 2 lost and 6 won pairs become 2.5 and 6.5: mean 13/18, variance 65/324."""
+    """The prior adds half a lost and half a won pair; 2.5 and 6.5 pairs have the mean 13/18 and the variance 65/324."""
     counts = [2, 0, 0, 0, 6]
     score, error = mean_score(counts)
     assert (score, error**2) == pytest.approx((13 / 18, 65 / 324 / 9))
@@ -22,14 +22,14 @@ def test_figures_by_hand() -> None:
     assert reach == pytest.approx(1.96 * 400 / math.log(10) * math.sqrt(1 / 9 / (65 / 324)))
     deviations = (13 / 18 - 1 / 2) / math.sqrt(65 / 324 / 9)
     assert likelihood_of_superiority(counts) == pytest.approx(0.5 * math.erfc(-deviations / math.sqrt(2)))
-    asked = Hypotheses(0, 400 * math.log10(1.5))  # scores 1/2 and 3/5
+    asked = Hypotheses(0, 400 * math.log10(1.5))  # expected scores of 1/2 and 3/5
     assert asked.llr(counts) == pytest.approx(0.1 * (26 / 18 - 1.1) / (2 * 65 / 324 / 9))
 
 
 def test_pairs_that_are_never_split_say_more_than_single_games() -> None:
-    """When openings decide games, pairs end 1-1; the same games as independent trials have a wider interval."""
+    """If openings decide the games, pairs end 1-1, and the interval is narrower than for independent games."""
     _, reach = elo_difference([2, 0, 40, 0, 6])
-    _, single = elo_difference([12, 0, 20, 0, 16])  # the same score, as if colours did not matter
+    _, single = elo_difference([12, 0, 20, 0, 16])  # the same score, as if the two games of a pair were independent
     assert reach < single / 1.5
 
 
@@ -57,14 +57,14 @@ def test_nothing_is_known_before_the_first_pair() -> None:
 
 
 def result_chances(score: float) -> list[float]:
-    """Probabilities of the five results with a given mean."""
+    """Return probabilities of the five results of a pair with a given mean score."""
     away = np.array(SCORES) - 0.5
     found: list[float] = (USUAL_CHANCES * (1 + away * (score - 0.5) / (USUAL_CHANCES @ away**2))).tolist()
     return found
 
 
 def find_verdict(results: list[int], asked: Hypotheses) -> str:
-    """The verdict of a duel with these results."""
+    """Return the verdict of a duel in which pairs have these results."""
     one = [[int(result == kind) for kind in range(5)] for result in results]
     for counts in accumulate(one, lambda so_far, pair: [a + b for a, b in zip(so_far, pair, strict=True)]):
         if (found := asked.verdict(counts)) != "undecided":

@@ -36,7 +36,7 @@ class RecordingChannel:
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use tablebases of only one seed more than the engine's, which are quick to build."""
+    """Check with tablebases of only one seed more than the engine's, which are quick to build."""
     monkeypatch.setattr(stress_checks, "EXTRA_TABLEBASE_SEEDS", 1)
 
 
@@ -78,7 +78,7 @@ def test_accepted_invalid_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def run_until_crash(channel: Any, seed: int, numbers: range) -> None:
-    """Run two analyses at a time and crash at the fifth."""
+    """Pretend to run two analyses at a time, and crash in analyses 4 and 5."""
     for number in numbers[::2]:
         channel.send(range(number, number + 2))
         if number == 4:
@@ -88,7 +88,7 @@ def run_until_crash(channel: Any, seed: int, numbers: range) -> None:
 
 
 def test_the_test_continues_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    copied = multiprocessing.get_context("fork")  # has the kernels loaded
+    copied = multiprocessing.get_context("fork")  # a forked process has the kernels loaded
     monkeypatch.setattr(multiprocessing, "get_context", lambda kind: copied)
     tally, steps = stress.Tally(), list[int]()
     assert stress.supervise(1, range(10), tally, steps.append, run_until_crash) == [(1.0, 1, 1)]

@@ -1,4 +1,4 @@
-"""What the project is made of is pinned, whole and the same everywhere; asserts guard nothing."""
+"""Dependencies are declared, pinned and hashed, and lock files agree; assertions only help the type checker."""
 
 import ast
 import json
@@ -17,17 +17,17 @@ from packaging.requirements import Requirement
 ROOT = FOLDER.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LOCKS = {"run": "", "all": "all", "dev": "dev", "notebooks": "notebooks", "tools": None}
-"""The lock files, each with the extra that it is for."""
+"""The lock files, with the extra that each one pins: "" is the package without extras, None a dependency group."""
 
 
 def wanted(extra: str) -> Iterator[Requirement]:
-    """What an extra asks for, with the extras that it names, and what everybody needs."""
+    """Yield the requirements of an extra, of the extras that it includes, and of the package itself."""
     lines = PROJECT["project"]["optional-dependencies"][extra] if extra else PROJECT["project"]["dependencies"]
     for requirement in map(Requirement, lines):
         if requirement.name == "awello":
             for named in requirement.extras:
                 yield from wanted(named)
-        elif requirement.name != "torch":  # each machine chooses its own
+        elif requirement.name != "torch":  # not locked: the right build depends on the machine
             yield requirement
     if extra:
         yield from wanted("")
@@ -61,24 +61,28 @@ def test_a_lock_file_has_what_is_asked_for(lock: str) -> None:
     pins = by_name(read_lock(FOLDER / f"{lock}.lock"))
     for requirement in asked_of(lock):
         found = pins.get(canonical(requirement.name), [])
-        assert found, f"{requirement} is not in {lock}.lock: make lock"
+        assert found, f"{requirement} is not in {lock}.lock: run 'make lock'"
         for pin in found:
-            assert requirement.specifier.contains(pin.version), f"{lock}.lock has {pin.version}, not {requirement}"
+            assert requirement.specifier.contains(pin.version), (
+                f"{lock}.lock has {pin.version}, not {requirement}: run 'make lock'"
+            )
 
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_file_has_hashes_and_names_no_place(lock: str) -> None:
     file = FOLDER / f"{lock}.lock"
-    pins = read_lock(file)  # refuses lines that are no pins, such as an index or a path
+    pins = read_lock(file)  # refuses lines that do not pin a version, such as an index or a path
     assert all(pin.hashes and all(re.fullmatch("sha256:[0-9a-f]{64}", each) for each in pin.hashes) for pin in pins)
     assert not {pin.name for pin in pins} & set(PROJECT["tool"]["uv"]["pip"]["no-emit-package"])
-    assert not [pin.name for pin in pins if pin.name.startswith(("cuda-", "nvidia-"))], "gigabytes for PyTorch alone"
+    assert not [pin.name for pin in pins if pin.name.startswith(("cuda-", "nvidia-"))], (
+        "CUDA packages take gigabytes, and only PyTorch needs them"
+    )
     comments = [line for line in file.read_text("utf-8").splitlines() if line.lstrip().startswith("#")]
     assert comments[1:] == ["#    make lock"]
 
 
 def test_javascript_tools_are_pinned_too() -> None:
-    """By hash, and from no place in particular."""
+    """The JavaScript tools are pinned by hash, without the address of a registry."""
     packages = json.loads((FOLDER / "js" / "package-lock.json").read_text("utf-8"))["packages"]
     asked = json.loads((FOLDER / "js" / "package.json").read_text("utf-8"))["devDependencies"]
     assert packages.pop("")["devDependencies"] == asked
@@ -115,18 +119,18 @@ def test_every_imported_package_is_declared() -> None:
 
 
 def test_asserts_only_say_what_is_there() -> None:
-    """With `python -O` there are none, so one may tell the type checker something, but must not refuse anything."""
+    """`python -O` removes assertions, so they may help the type checker, but must not validate anything."""
     for file in sorted((ROOT / "awello").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Assert):
                 terms = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
                 assert node.msg is None and all(map(_says_what_is_there, terms)), (
-                    f"{file}:{node.lineno}: raise an error"
+                    f"{file}:{node.lineno}: raise an error instead"
                 )
 
 
 def _says_what_is_there(term: ast.expr) -> bool:
-    """Whether it is `x`, `x is not None` or `isinstance(x, ...)`."""
+    """Return whether an expression is `x`, `x is not None` or `isinstance(x, ...)`."""
     if isinstance(term, ast.Compare):
         return isinstance(term.ops[0], ast.IsNot)
     if isinstance(term, ast.Call):

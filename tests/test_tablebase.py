@@ -19,7 +19,7 @@ from awello.memory import address_of, compare_and_swap8, fetch_and_subtract8
 from awello.rules.awale import legal_moves, seeds_in, sow
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
-COUNTS = {  # wins, draws and losses of the mover
+COUNTS = {  # seeds on the board; positions that the mover wins, draws and loses
     Game.ABAPA: (8, (37806, 8333, 29443)),
     Game.TOURNAMENT: (8, (42569, 5645, 27368)),
     Game.ROMEIN: (12, (714486, 197894, 439698)),
@@ -32,7 +32,7 @@ def separate_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
 
 
-# ---- the number of a position ---------------------------------------------------------------------------------------
+# ---- ranks of positions ---------------------------------------------------------------------------------------------
 def test_positions_are_numbered_one_after_the_other() -> None:
     for seeds in (1, 2, 5, 7):
         own, opp = unrank(0, seeds)
@@ -56,7 +56,7 @@ def test_atomic_operations_on_bytes() -> None:
 # ---- values ---------------------------------------------------------------------------------------------------------
 @numba.njit
 def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
-    """Count the positions of a level whose value is not that of their best move."""
+    """Count the positions with `seeds` seeds whose value is not that of their best move."""
     own, opp = unrank(0, seeds)
     wrong = 0
     for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
@@ -109,7 +109,7 @@ def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tm
 
 # ---- play -----------------------------------------------------------------------------------------------------------
 def play_out(base: Tablebase, position: Position, rng: random.Random) -> int:
-    """Return the mover's margin when both sides play by the tablebase; 0 for endless play."""
+    """Play by the tablebase to the end or to a repetition, and return the margin of the mover of `position`."""
     first = position
     while not position.over:
         position = position.after(base.choose(position, rng))

@@ -38,13 +38,13 @@ def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_measures(result: TournamentResult) -> list[GameResult]:
-    """The results without measured fields, which must be reproducible."""
+    """Return the results without measured fields; what remains must be reproducible."""
     return [replace(game, seconds=(), usage=None) for game in result.results]
 
 
 # --- points -----------------------------------------------------------------------------------------------------------
 def games(*scores: tuple[int, int]) -> list[GameResult]:
-    """Games from the scores of a pair's bots; the second bot moves first in the second game of a round."""
+    """Return games with these scores of two bots; the second bot moves first in every second game."""
     sides = [score[::-1] if number % 2 else score for number, score in enumerate(scores)]
     return [GameResult("tournament", ("", ""), "", score) for score in sides]
 
@@ -94,7 +94,7 @@ def play_round(
     limits: ResourceLimits = ResourceLimits(),  # noqa: B008
     chosen: Game = Game.ABAPA,
 ) -> tuple[list[BotGame], SandboxedPlayer]:
-    """The games of a round between a bot and the player `random`."""
+    """Play a round between a bot and the player `random`; return the games and the bot."""
     tournament = Tournament(chosen, (spec, "random"), rounds=1, limits=limits)
     cache = PlayerCache()
     bot = SandboxedPlayer(spec, chosen, limits)
@@ -166,10 +166,10 @@ def test_other_threads_are_noticed_even_between_moves() -> None:
 
     host = _PlayerHost()
     host.make("first", Game.ABAPA)
-    use_cpu_in_a_thread()  # before the game
+    use_cpu_in_a_thread()  # CPU time before the game does not count
     host.begin(Game.ABAPA, 1)
     host.choose(Position.start(Game.ABAPA), Clock())
-    use_cpu(0.1)  # time of this thread between moves does not count
+    use_cpu(0.1)  # nor does that of the main thread between moves
     assert host.measure() < 0.05
     use_cpu_in_a_thread()
     host.choose(Position.start(Game.ABAPA), Clock())
@@ -181,7 +181,7 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
     bot.usage = Usage(seconds=1.0, cpu_seconds=2.1)
     bot._check_threads()
     bot.usage = Usage(seconds=1.0, cpu_seconds=2.3)
-    with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of CPU time in moves of 1\.00 s"):
+    with pytest.raises(Forfeit, match=r"threads: it uses more than 2: 2\.30 s of CPU time in moves of 1\.00 s"):
         bot._check_threads()
 
 
@@ -202,7 +202,7 @@ def test_an_external_engine_that_exits_loses_the_game(tmp_path: Path) -> None:
     (played,) = play_tournament(tournament, tmp_path / "out").rounds
     first, second = (one.forfeits[1] for one in played.games)
     assert first and first[0] == "crash" and "exit status 3" in first[1]
-    assert second is None, "the new process received the moves of the opening"
+    assert second is None, "the restarted engine receives the moves of the opening"
 
 
 def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
@@ -235,10 +235,10 @@ def test_a_closed_bot_leaves_no_process() -> None:
     process.join(TIMEOUT)
     assert process.exitcode == -signal.SIGKILL
     bot.begin(Game.ABAPA, 1)
-    assert bot.forfeit is not None  # the player is not made again
+    assert bot.forfeit is not None  # a closed bot does not start again
 
 
-# --- repeat, resume ---------------------------------------------------------------------------------------------------
+# --- repeated and resumed runs ----------------------------------------------------------------------------------------
 SPECS = ("random", "greedy", "alphabeta@2")
 
 
@@ -276,20 +276,20 @@ def test_an_interrupted_tournament_resumes(jobs: int, tmp_path: Path) -> None:
     assert without_measures(resumed) == without_measures(play_tournament(tournament, tmp_path / "whole"))
     read: list[int] = []
     assert play_tournament(tournament, tmp_path / "parts", 1, lambda results: read.append(0)) == resumed
-    assert len(read) == 1  # no game was left to play
+    assert len(read) == 1  # all games had been played
 
 
 def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1)
     play_tournament(tournament, tmp_path)
-    with pytest.raises(ConfigError, match=r"contains another tournament \(rounds, seed\): choose another --out"):
+    with pytest.raises(ConfigError, match=r"another tournament \(different rounds, seed\): choose another --out"):
         play_tournament(replace(tournament, rounds=2, seed=3), tmp_path)
-    with pytest.raises(ConfigError, match=r"another tournament \(limits\)"):
+    with pytest.raises(ConfigError, match=r"another tournament \(different limits\)"):
         play_tournament(replace(tournament, limits=LIMITED), tmp_path)
     edited = tmp_path / "edited.py"
     edited.write_text(Path(BOTS).read_text() + "# edited\n")
     monkeypatch.setenv("AWELLO_PLAYERS", str(edited))
-    with pytest.raises(ConfigError, match=r"another tournament \(players\)"):
+    with pytest.raises(ConfigError, match=r"another tournament \(different players\)"):
         play_tournament(tournament, tmp_path)
 
 
@@ -305,7 +305,7 @@ FORMER_NAMES = {
 
 
 def test_a_folder_with_former_names_is_resumed(tmp_path: Path) -> None:
-    """Limits and resource use have had other names in the files."""
+    """Older versions stored limits and resource use under other names."""
     tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1, limits=ResourceLimits(max_memory=1000))
     played = play_tournament(tournament, tmp_path)
     for name in ("configuration.json", "games.jsonl"):
@@ -354,7 +354,7 @@ def test_ratings_of_two_players_match_the_formula() -> None:
     expected = 1 / (1 + math.exp(-2 * strength))
     assert one == pytest.approx(-other)
     assert 75 - 100 * expected + PRIOR_DRAWS * (0.5 - 1 / (1 + math.exp(-strength))) == pytest.approx(0, abs=1e-6)
-    assert one - other == pytest.approx(400 * math.log10(3), rel=0.02)  # three to one
+    assert one - other == pytest.approx(400 * math.log10(3), rel=0.02)  # three wins per loss
     assert margins == pytest.approx([1.96 * SCALE / 2 / math.sqrt(100 * 0.75 * 0.25)] * 2, rel=0.05)
 
 
@@ -385,7 +385,7 @@ def test_ratings_recover_the_true_strengths() -> None:
     assert 0.9 < inside / total <= 0.99
 
 
-# --- bots that answer with weights ------------------------------------------------------------------------------------
+# --- bots that return weights -----------------------------------------------------------------------------------------
 def test_the_legal_move_with_the_largest_weight_is_played() -> None:
     player = make_player("fixed-weights")
     player.begin(Game.ABAPA, 1)

@@ -23,7 +23,7 @@ SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", E
 
 # --- the report -------------------------------------------------------------------------------------------------------
 def long_tournament() -> TournamentResult:
-    """In each pair the first bot loses ten rounds and wins the others, as its opponent crashes."""
+    """Return a tournament: in each pairing, the first bot crashes in ten rounds and the second in the others."""
     tournament, results = Tournament(Game.OTHELLO, SPECS, rounds=100), []
     for number in range(tournament.total):
         _, played, game = tournament.locate(number)
@@ -61,7 +61,7 @@ MARK_VARIABLE = "AWELLO_TEST_MARK"
 
 
 def find_marked(mark: str) -> list[str]:
-    """The command lines of processes with a mark in their environment."""
+    """List the command lines of the processes with a mark in their environment."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -87,7 +87,7 @@ def start_marked(mark: str, *words: str) -> "subprocess.Popen[str]":
     )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to find processes")
 @pytest.mark.parametrize(("stage", "jobs"), [("start", 1), ("game", 2)])
 def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: Path) -> None:
     out, mark = tmp_path / "out", uuid4().hex
@@ -99,7 +99,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
             wait_until(lambda: any("forkserver" in line for line in find_marked(mark)))
         else:
             wait_until(lambda: lines.exists() and lines.read_text().count("\n") > 1)
-        for _ in range(3):  # pressing Ctrl-C three times
+        for _ in range(3):  # as if Ctrl-C were pressed three times
             os.killpg(process.pid, signal.SIGINT)
         shown, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -113,7 +113,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
     assert result.played == result.total_rounds
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to find processes")
 def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bots, out, mark = str(ROOT / "tests" / "hostile_bots.py"), tmp_path / "out", uuid4().hex
     specs = (f"hostile,how=changes_group,pids={tmp_path / 'pids'}", "uct@20ms")

@@ -1,4 +1,4 @@
-"""`awello train cnn`: errors, output, the split of the games, and resuming."""
+"""`awello train cnn`: errors, output, the split into training, validation and test games, and resuming."""
 
 import json
 from collections.abc import Iterator
@@ -38,13 +38,13 @@ REPORT = {
 
 
 def make_records(number: int, year: str = "") -> list[Record]:
-    """Random games."""
+    """Return this number of random games."""
     tags = {"Date": year} if year else {}
     return [replace(play_random_moves(Game.OTHELLO, seed, 200), tags=tags) for seed in range(number)]
 
 
 def make_file(folder: Path, number: int, year: str = "") -> str:
-    """A file of random games for the training."""
+    """Write a file of random games for the training; return its path."""
     np.savez(folder / "games.npz", **pack_games(make_records(number, year)))  # type: ignore[arg-type]
     return str(folder / "games.npz")
 
@@ -113,9 +113,9 @@ def test_the_curves_are_drawn() -> None:
     assert [list(line) for line in found] == [[10.0, 20.0, 30.0], [5.0, 10.0, 15.0]]
 
 
-# ---- games that are held out ----------------------------------------------------------------------------------------
+# ---- split of the games ---------------------------------------------------------------------------------------------
 def make_games(years: list[int], moves_id: list[int] | None = None) -> Any:
-    """Games without moves, with years and numbers of equal games."""
+    """Return games without moves, with these years; games with the same id count as equal."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     from awello.learn.cnn_positions import GameArrays
 
@@ -175,7 +175,7 @@ def test_subsampling_keeps_whole_games() -> None:
 # ---- training -------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The training module, on one thread, with a clock that advances an eighth of a second per reading."""
+    """Return the training module, with one thread and a clock that advances an eighth of a second per reading."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -284,7 +284,7 @@ def test_the_network_of_report_0_and_a_student(learning: Any, tmp_path: Path, mo
     monkeypatch.setitem(BATCH_SIZES, "cpu", 16)
     file, out = make_file(tmp_path, 12, "2022"), tmp_path / "out"
     done = train(file, "--network", "report0", "--view", "one", "--moves", "winners", "--out", str(out))
-    assert done.returncode == 0 and "no player supports this input" in done.stdout
+    assert done.returncode == 0 and "no player can use this network" in done.stdout
     student = tmp_path / "student"
     done = train(file, "--teacher", str(out / "weights.pt"), "--out", str(student), "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["plan"]["teacher"] == str(out / "weights.pt")

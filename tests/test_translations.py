@@ -25,12 +25,12 @@ KEY = r"[a-z][a-zA-Z0-9]*(?:\.[^\s\"`$.{}]+)+"
 
 
 def load_texts(language: str) -> dict[str, str]:
-    """The texts of a language by key."""
+    """Return the texts of a language by key."""
     return dict(ENTRY.findall((STATIC / "js" / "translations" / f"{language}.js").read_text()))
 
 
 def page_sources() -> dict[Path, str]:
-    """All files of the page but its translations."""
+    """Return the content of all files of the page except its translations."""
     files = [*STATIC.glob("js/*.js"), *STATIC.glob("*.html")]
     return {path: path.read_text() for path in files}
 
@@ -64,7 +64,7 @@ def test_french_is_french() -> None:
 
 
 def used_keys() -> tuple[set[str], list[re.Pattern[str]]]:
-    """The keys that the page uses literally, and patterns of those that it builds."""
+    """Return the keys that the page uses literally, and patterns of the keys that it builds."""
     everything = "\n".join(page_sources().values())
     literal = set(re.findall(rf'"({KEY})"', everything)) | set(re.findall(rf'data-t(?:-\w+)?="({KEY})"', everything))
     made = re.findall(r"`([a-z]+\.[^`]*\$\{[^`]*|[a-z]+\.\$\{[^`]*)`", everything)
@@ -83,7 +83,7 @@ def test_every_key_has_a_text() -> None:
 
 
 def groups() -> set[str]:
-    """The first parts of the keys."""
+    """Return the first parts of the keys."""
     return {key.split(".")[0] for key in ENGLISH}
 
 
@@ -95,9 +95,9 @@ def test_every_text_is_used_keys() -> None:
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 CODE = re.compile(r"[a-z]+(_[a-z]+)*")
-CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # which argument is the code; elsewhere one with an underscore
+CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # index of the code argument; in other calls, it contains an underscore
 PAGE_CODES = {"offline", "status", "unexpected", "move", "wait", "link", "file_too_large"}  # errors of the page itself
-COMMAND_LINE_CODES = {  # of errors that no request can cause
+COMMAND_LINE_CODES = {  # errors that only commands can cause
     "invalid_tournament_name",
     "tournament_name_taken",
     "unknown_system",
@@ -108,14 +108,14 @@ COMMAND_LINE_CODES = {  # of errors that no request can cause
 
 
 def error_codes() -> set[str]:
-    """The error codes in the sources: arguments of calls that make errors, and what is assigned to `code`."""
+    """Return the error codes in the sources: arguments of calls that make errors, and values assigned to `code`."""
     trees = [ast.parse(path.read_text()) for path in (ROOT / "awello").rglob("*.py")]
     found = {code for tree in trees for node in ast.walk(tree) for code in codes_of(node)}
     return {code for code in found if CODE.fullmatch(code)}
 
 
 def codes_of(node: ast.AST) -> list[str]:
-    """The strings at the places of codes in a call or an assignment."""
+    """Return the strings in the positions of error codes in a call or an assignment."""
     values: list[ast.expr] = []
     if isinstance(node, ast.Assign) and re.match(r"code\b", ast.unparse(node.targets[0]).strip("()")):
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]

@@ -43,7 +43,7 @@ def random_game(game: Game, seed: int) -> tuple[list[Position], list[str]]:
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def predict(view: dict[str, Any], name: str) -> dict[str, Any]:
-    """The board after a move, computed only from the described position."""
+    """Compute the board after a move from the description of the position alone."""
     effect, board, side = view["moves"][name], view["board"], view["side"]
     if "cells" in board:
         cells, size = list(board["cells"]), board["size"]
@@ -138,7 +138,7 @@ def test_http_and_websocket_refuse_the_same_specs(client: TestClient, spec: str)
     assert answers[-1] == {"id": 1, "type": "error", **refused}
 
 
-# ---- bad input ------------------------------------------------------------------------------------------------------
+# ---- invalid input --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "path, body, status",
     [
@@ -255,7 +255,7 @@ def test_pages_use_no_external_and_no_inline_resources() -> None:
 
 
 def test_all_modules_are_preloaded() -> None:
-    """Modules of the club are loaded only where there is a club."""
+    """All modules are preloaded except the entry points and those of the club, which not every server has."""
     wanted = set(
         re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
     )
@@ -274,14 +274,14 @@ def test_static_files_stay_in_their_folder(client: TestClient) -> None:
         assert client.get(path).status_code == 404
 
 
-# ---- the API by its own description ---------------------------------------------------------------------------------
+# ---- conformance of the API to its schema ---------------------------------------------------------------------------
 OPENAPI = create_app().openapi()
 OPERATIONS = [(method, path) for path, methods in OPENAPI["paths"].items() for method in methods]
 WITH_BODY = [(method, path) for method, path in OPERATIONS if "requestBody" in OPENAPI["paths"][path][method]]
 CASES = [
     *product(OPERATIONS, ["positive"]),
     *product(WITH_BODY, ["negative"]),
-]  # few variations without a body
+]  # requests without a body have few invalid variations
 SEARCH_PATHS = ("/api/analyse", "/api/choose", "/api/review")
 
 

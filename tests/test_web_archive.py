@@ -1,4 +1,4 @@
-"""The archive's API: the explorer, saved games, lists, files, and errors."""
+"""The API of the archive: explorer, saved games, lists, files, and errors."""
 
 import gzip
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def names_of(record: Record) -> list[str]:
 
 
 def finished_game(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[str, Any]:
-    """A finished game as the page sends it."""
+    """Return a finished game as the page sends it."""
     moves = names_of(random_record(game, seed))
     usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "started": 1_763_251_200}
     return usual | {"seconds": [0.5] * len(moves)} | changes
@@ -88,7 +88,7 @@ def test_players_learn_from_games_on_a_private_server_only(
     assert (noted.read_text() if noted.exists() else "") == ("" if public else f"1 {len(game['moves'])}\n")
 
 
-# ---- what was played ------------------------------------------------------------------------------------------------
+# ---- explorer -------------------------------------------------------------------------------------------------------
 def test_explore_matches_the_explorer(client: TestClient, location: str, game: Game) -> None:
     archive = Archive(location)
     for seed in range(12):
@@ -122,11 +122,11 @@ def test_an_unknown_position(client: TestClient) -> None:
     assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "moves": []}
 
 
-# ---- games that are kept --------------------------------------------------------------------------------------------
+# ---- saved games ----------------------------------------------------------------------------------------------------
 def test_a_game_is_saved_once(client: TestClient, location: str, game: Game) -> None:
     params = finished_game(game)
     assert client.post("/api/games", json=params).json() == {"number": 1}
-    assert client.post("/api/games", json=params).json() == {"number": 1}, "the same game again"
+    assert client.post("/api/games", json=params).json() == {"number": 1}, "a repeated game is not stored again"
     assert client.post("/api/games", json=params | {"started": params["started"] + 1}).json() == {"number": 2}
     record = Archive(location).load_record(1)
     assert (names_of(record), set(record.seconds)) == (params["moves"], {0.5})
@@ -195,7 +195,7 @@ def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeyp
     assert len(Archive(location).find_numbers(GameFilter())) == 4
 
 
-# ---- games that are found again -------------------------------------------------------------------------------------
+# ---- list of games --------------------------------------------------------------------------------------------------
 @pytest.fixture
 def library(location: str) -> list[Record]:
     games = [random_record(Game.OTHELLO, seed) for seed in range(6)]
@@ -286,7 +286,7 @@ def test_years() -> None:
         parse_years("96")
 
 
-# ---- files that come in ---------------------------------------------------------------------------------------------
+# ---- import ---------------------------------------------------------------------------------------------------------
 FORMATS = {
     "transcripts": (Game.OTHELLO, Game.OTHELLO6, Game.ABAPA, Game.ROMEIN),
     "ggf": (Game.OTHELLO, Game.OTHELLO4),
@@ -297,7 +297,7 @@ FORMATS = {
 
 
 def games_for(format_name: str) -> list[Record]:
-    """Games that a format stores without loss."""
+    """Return games that a format stores without loss."""
     records = [random_record(game, seed) for seed, game in enumerate(FORMATS[format_name] * 3)]
     if format_name in ("ggf", "ogn", "wthor"):
         return [with_tags(record, "Ann", f"Bob {n}", "1996") for n, record in enumerate(records)]
@@ -312,13 +312,13 @@ def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
 
 
 def without_numbers(record: Record) -> dict[str, str]:
-    """The tags without those that a format adds."""
+    """Return the tags of a game without those that a format adds."""
     return {name: value for name, value in record.tags.items() if name in (*record.start.game.sides, "Event")}
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_files_of_every_format(client: TestClient, location: str, format_name: str) -> None:
-    """Games of a file are imported once, however often it is sent, and exported again."""
+    """A file that is sent twice is imported once; its games can be exported again."""
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
     files = [(f"games{suffix}", content) for suffix, content in contents.items()]
@@ -410,7 +410,7 @@ def test_a_public_server_imports_no_files(location: str) -> None:
         assert (answer.status_code, answer.json()["code"]) == (403, "cross_origin")
 
 
-# ---- files that go out ----------------------------------------------------------------------------------------------
+# ---- export ---------------------------------------------------------------------------------------------------------
 def test_downloads_are_limited_per_network(location: str, frozen_limits: None) -> None:
     Archive(location).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=location)
@@ -516,7 +516,7 @@ def test_the_number_of_games_in_a_text(client: TestClient) -> None:
     assert [games(text) for text in ("f5d6c3\nf5f6\n", "f5d6c3\nd3c4", "f5 d6\nc3 d3")] == [2, 1, 1]
 
 
-# ---- an archive that is not there -----------------------------------------------------------------------------------
+# ---- unavailable archive --------------------------------------------------------------------------------------------
 REQUESTS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/api/explore", {}),
     ("GET", "/api/games", None),
@@ -528,7 +528,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None]] = [
 
 
 def test_a_broken_archive_breaks_nothing_else(location: str, caplog: pytest.LogCaptureFixture) -> None:
-    Path(location).write_text("this is no database, and it is longer than a header of one" * 100)
+    Path(location).write_text("this is not a database, although it is long enough for a header" * 100)
     with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as client:
         for method, path, body in REQUESTS:
             answer = client.request(method, path, json=body)
@@ -543,7 +543,7 @@ def test_a_repaired_archive_is_opened_again(location: str, monkeypatch: pytest.M
     with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as client:
         assert client.get("/api/games").status_code == 503
         Path(location).rmdir()
-        assert client.get("/api/games").status_code == 503, "not retried immediately"
+        assert client.get("/api/games").status_code == 503, "the archive is not opened again immediately"
         monkeypatch.setattr(archive_service, "RETRY_DELAY", 0.0)
         assert client.get("/api/games").json() == {"total": 0, "games": []}
 

@@ -31,7 +31,7 @@ PASSING = next(
 
 
 def make_small_file() -> bytes:
-    """Return a file with three games of 1999, the second with a pass, the last unfinished."""
+    """Return the content of a file with three games of 1999: the second has a pass, the last is unfinished."""
     rows = [(5, 1, 2, 40, 33), (5, 2, 1, 0, 64), (65535, 0, 7, 255, 0)]
     games = [play_random_moves(Game.OTHELLO, 1, 99).moves, PASSING.moves, parse_transcript("f5d6c3").moves]
     content = (

@@ -16,7 +16,7 @@ def wait_until(condition: Callable[[], Result]) -> Result:
     deadline = time.monotonic() + TIMEOUT
     while not (found := condition()):
         assert time.monotonic() < deadline, f"still false after {TIMEOUT:g} s"
-        time.sleep(POLL)  # other processes cannot set an event of this one
+        time.sleep(POLL)  # polls, because other processes cannot set an event in this one
     return found
 
 
@@ -44,7 +44,7 @@ class ManualClock:
 
 
 class SteppingTime:
-    """Replaces the module `time`: each call of `perf_counter` is `step` seconds later."""
+    """A replacement for the module `time` whose `perf_counter` advances by `step` seconds at each call."""
 
     def __init__(self, step: float) -> None:
         self.step, self.time = step, 0.0

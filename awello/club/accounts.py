@@ -30,11 +30,11 @@ NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
 SESSION_SECONDS = 30 * 86400.0  # until a session expires
 MAX_TOKENS_PER_BOT, MAX_BOTS_PER_ACCOUNT, MAX_SESSIONS_PER_ACCOUNT = 10, 10, 50
-KNOWN_DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
-MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks
+KNOWN_DEVICE_SECONDS = 180 * 86400.0  # from the last login until a known device or network is deleted
+MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks together
 
 _hasher = PasswordHasher()
-_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, to take the same time
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, so that they take the same time
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Account:
 
 
 def account_of(row: Any) -> Account:
-    """The account of a row."""
+    """Return the account that a row of the table describes."""
     return Account(row.id, row.name, row.bot, row.owner)
 
 
 def _find(connection: Connection, query: Select[Any]) -> Account | None:
-    """The account that a query finds, unless it is closed."""
+    """Return the account that a query finds; None if there is none, or if it is closed."""
     row = connection.execute(query.where(~accounts.c.closed)).first()
     return account_of(row) if row else None
 
@@ -64,7 +64,7 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 def hash_password(password: str) -> str:
-    """Hash a new password; raises `ClubError` if it is too short or too long."""
+    """Hash a new password; raise `ClubError` if it is too short or too long."""
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
         raise ClubError(
             "password_length",
@@ -100,18 +100,18 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
 
 
 def find_account(connection: Connection, name: str) -> Account | None:
-    """The open account with a name; None if there is none."""
+    """Return the open account with a name, in any case; None if there is none."""
     return _find(connection, select(accounts).where(accounts.c.lower_name == name.lower()))
 
 
 def list_bots(connection: Connection, owner: Account) -> list[Account]:
-    """The bots of a user."""
+    """List the open bot accounts of a user."""
     query = select(accounts).where(accounts.c.owner == owner.id, ~accounts.c.closed).order_by(accounts.c.id)
     return [account_of(row) for row in connection.execute(query)]
 
 
 def get_account(connection: Connection, name: str) -> Account:
-    """The open account with a name; raises `ClubError` if there is none."""
+    """Return the open account with a name, in any case; raise `ClubError` if there is none."""
     if (found := find_account(connection, name)) is None:
         raise ClubError("unknown_player", f"there is no player named {name}: check the name", name=name)
     return found
@@ -126,18 +126,21 @@ def close_account(connection: Connection, account: Account) -> None:
 
 
 def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
-    """The account of a name and its password hash."""
+    """Return the open account with a name, and its password hash; None for both if there is no such account."""
     row = connection.execute(select(accounts).where(accounts.c.lower_name == name.lower(), ~accounts.c.closed)).first()
     return (account_of(row), row.password) if row else (None, None)
 
 
 def password_changed_error() -> ClubError:
-    """The error for a request that was made with the previous password."""
+    """Return the error for a request that was made with the previous password."""
     return ClubError("password_changed", "the password has just been changed: log in with the new one")
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store a new password, end all sessions and delete known devices; refused if the stored hash is not `old`."""
+    """Store a new password hash, end all sessions and delete known devices.
+
+    Raises `ClubError` if the account is closed, or if `old` is given and is not the stored hash.
+    """
     own_rows = [accounts.c.id == account.id, ~accounts.c.closed]
     if old is not None:
         own_rows.append(accounts.c.password == old)
@@ -148,7 +151,7 @@ def change_password(connection: Connection, account: Account, hashed: str, old: 
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
-    """Whether a password matches its hash; takes the same time without a hash."""
+    """Return whether a password matches a hash; False without a hash, after the same time."""
     try:
         return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
     except (VerifyMismatchError, InvalidHashError):
@@ -157,7 +160,7 @@ def verify_password(hashed: str | None, password: str) -> bool:
 
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
-    """Store the device and network of a login; the least recently used ones are deleted."""
+    """Store the device and network of a login; above the limit, delete the least recently used ones."""
     _store_digests(
         connection,
         known_devices,
@@ -169,7 +172,7 @@ def save_device(connection: Connection, account: Account, device: str, network: 
 
 
 def find_known_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
-    """`device` if the account has logged in from this device, `network` if only from this network, else None."""
+    """Return `device` if the account has logged in from this device, `network` if only from this network, else None."""
     digests = _device_digests(device, network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
     query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
@@ -180,7 +183,7 @@ def find_known_origin(connection: Connection, account: int, device: str, network
 def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
-    """Store digests with an expiry date; delete expired ones, and the oldest above the limit."""
+    """Store digests that expire after `seconds`; delete expired ones and, above the limit, the oldest."""
     now, own_rows = time.time(), table.c.account == account.id
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.id, "digest": digest, "expires": now + seconds} for digest in digests]
@@ -195,12 +198,12 @@ def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
 
 # ---- sessions and tokens ---------------------------------------------------------------------------------------------
 def digest_of(secret: str) -> bytes:
-    """The stored digest of a secret; secrets are long and random, so a fast hash is enough."""
+    """Return the digest to store for a secret; secrets are long and random, so a fast hash is enough."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def create_session(connection: Connection, account: Account) -> str:
-    """Create a session and return its secret; expired sessions and those above the limit are deleted."""
+    """Create a session and return its secret; delete expired sessions and, above the limit, the oldest."""
     secret = secrets.token_urlsafe(32)
     _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret
@@ -212,13 +215,13 @@ def delete_session(connection: Connection, secret: str) -> None:
 
 
 def find_by_session(connection: Connection, secret: str) -> Account | None:
-    """The account of a session."""
+    """Return the account of a valid session; None if the secret belongs to none."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
     return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
-    """Create a token for a bot and return its secret, which is not stored."""
+    """Create a token for a bot and return its secret, of which only a digest is stored."""
     if _count(connection, tokens.c.account == account.id) >= MAX_TOKENS_PER_BOT:
         message = f"{account.name} already has {MAX_TOKENS_PER_BOT} tokens: revoke one"
         raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS_PER_BOT)
@@ -229,25 +232,25 @@ def create_token(connection: Connection, account: Account, label: str) -> str:
 
 
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
-    """The tokens of an account, without their secrets."""
+    """List the tokens of an account, without their secrets."""
     query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.id)
     return [dict(row) for row in connection.execute(query.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
-    """Revoke a token; False if there is none."""
+    """Revoke a token; return False if the account has no token with this number."""
     found = delete(tokens).where(tokens.c.account == account.id, tokens.c.id == number)
     return connection.execute(found).rowcount > 0
 
 
 def find_by_token(connection: Connection, secret: str) -> Account | None:
-    """The account of a token."""
+    """Return the account of a token; None if the token is not valid."""
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
     return _find(connection, joined.where(tokens.c.digest == digest_of(secret)))
 
 
 def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """The digests that belong to a valid session or token."""
+    """Return those of the digests that belong to a valid session or token."""
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}

@@ -1,4 +1,4 @@
-"""Adds each finished game to the archive once; failures are retried."""
+"""Archiving: each finished game is added to the archive once, and failures are retried."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,13 +16,13 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-ARCHIVE_RETRY_SECONDS = 60.0  # seconds before a failed game is retried
+ARCHIVE_RETRY_SECONDS = 60.0  # until a game that could not be archived is retried
 
 Archiver = Callable[[Record], Awaitable[Any]]
 
 
 async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive finished games while there is an archive; `ended` signals that a game has ended."""
+    """Archive finished games until `archive` returns None.  `ended` signals that another game has ended."""
     while write := archive():
         ended.clear()
         last = 0

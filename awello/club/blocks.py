@@ -1,4 +1,7 @@
-"""Blocked players cannot be paired with an account or send it challenges, rematches or chat; they are not notified."""
+"""Blocks: blocked players cannot be paired with an account or send it challenges, rematches or chat.
+
+They are not notified of the block.
+"""
 
 import time
 from functools import partial
@@ -19,7 +22,7 @@ MAX_BLOCKS_PER_ACCOUNT = 200
 
 
 class BlockList:
-    """Blocked players by account, as stored."""
+    """The players that each account has blocked, in memory and in the database."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
@@ -57,11 +60,11 @@ class BlockList:
         return {"blocked": self.blocked_names(account)}
 
     def has_blocked(self, account: Account, other: Account) -> bool:
-        """Whether an account has blocked another one."""
+        """Return whether `account` has blocked `other`."""
         return other.id in self._blocked.get(account.id, {})
 
     def require_not_blocked(self, account: Account, other: Account) -> None:
-        """Refuse a request of a player to an account that has blocked them, without giving the reason."""
+        """Raise `ClubError`, which does not give the reason, if `account` has blocked `other`."""
         if self.has_blocked(account, other):
             message = (
                 f"{account.name} does not accept challenges at the moment: challenge another player, or create a seek"
@@ -69,7 +72,7 @@ class BlockList:
             raise ClubError("challenges_declined", message, name=account.name)
 
     def blocked_names(self, account: Account | None) -> list[str]:
-        """The names of the players that an account has blocked."""
+        """Return the names of the players that an account has blocked, in alphabetical order."""
         return sorted(self._blocked.get(account.id, {}).values()) if account else []
 
 

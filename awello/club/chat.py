@@ -42,7 +42,7 @@ class Chat:
         return {}
 
     async def send(self, client: ClientConnection, number: int, text: str) -> Message:
-        """Send a message to the opponent, and to the other connections of the sender."""
+        """Send a message to the opponent, and to the sender's other connections that have chat on."""
         account, text = client.require_account(), _clean_text(text)
         live_game = self.server.live_games.get(number) or self.server.ended.get(number)
         if live_game is None:
@@ -58,7 +58,7 @@ class Chat:
         if not listening:
             raise ClubError(
                 "opponent_chat_off",
-                f"{other.name} has turned chat off: the message was not delivered",
+                f"{other.name} is offline or has chat off: the message was not delivered",
                 name=other.name,
             )
         self._count_message(account)
@@ -70,7 +70,7 @@ class Chat:
         return [client for client in self.server.online.get(account.id, ()) if client.chat_enabled]
 
     def _count_message(self, account: Account) -> None:
-        """Count a message; raises `ClubError` above the rate limit."""
+        """Count a message; raise `ClubError` above the rate limit."""
         now = self.server.now()
         free = max(now, self._free_at.get(account.id, now))
         if free - now > (MESSAGE_BURST - 1) * SECONDS_PER_MESSAGE:
@@ -85,7 +85,7 @@ class Chat:
 
 
 def _clean_text(text: str) -> str:
-    """The text to deliver; raises `ClubError` if it is empty, too long or contains control characters."""
+    """Return the text to deliver; raise `ClubError` if it is empty, is too long or contains control characters."""
     text = text.strip()
     if not 0 < len(text) <= MAX_MESSAGE_CHARS:
         raise ClubError(

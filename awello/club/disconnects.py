@@ -1,6 +1,6 @@
 """Disconnected players, and the grace period after which their opponents can claim the win.
 
-The period is shorter in fast games and longer for a player who has reconnected before.  The clocks keep running.
+The period is shorter in fast games, and longer for a player who has reconnected before.  The clocks keep running.
 """
 
 import math
@@ -16,29 +16,29 @@ from awello.limits import Clock
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MIN_GRACE_SECONDS, MAX_GRACE_SECONDS = 10.0, 30.0  # the first grace period
-GRACE_DIVISOR = 6  # the first grace period is an expected game time divided by this
-MAX_GRACE_FACTOR = 4  # after several reconnects
-RESTART_GRACE_SECONDS = 30.0  # added after a restart of the server
+MIN_GRACE_SECONDS, MAX_GRACE_SECONDS = 10.0, 30.0  # bounds of the first grace period
+GRACE_DIVISOR = 6  # the first grace period is a player's estimated time divided by this
+MAX_GRACE_FACTOR = 4  # the longest grace period, as a multiple of the first
+RESTART_GRACE_SECONDS = 30.0  # added for players who have not reconnected since a restart of the server
 MAX_TRACKED_ACCOUNTS = 10_000  # disconnected accounts
 
 
 def grace_period(control: Clock, reconnects: int) -> float:
-    """The seconds after which an opponent can claim the win, for a player who has reconnected this often."""
+    """Return the grace period in seconds of a player who has already reconnected `reconnects` times in the game."""
     once = min(MAX_GRACE_SECONDS, max(MIN_GRACE_SECONDS, estimate_seconds(control) / GRACE_DIVISOR))
     return once * min(1 + reconnects, MAX_GRACE_FACTOR)
 
 
 class DisconnectTracker:
-    """Tracks when players have disconnected."""
+    """Tracks which players are disconnected, and since when."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self._disconnected: OrderedDict[int, float] = OrderedDict()  # by account
+        self._disconnected: OrderedDict[int, float] = OrderedDict()  # by account: when it disconnected
         self._server_start = server.now()
 
     def record_disconnect(self, account: int) -> None:
-        """Record that the last connection of an account has ended."""
+        """Record that the last connection of an account has ended, and notify its opponents."""
         self._disconnected[account] = self.server.now()
         self._disconnected.move_to_end(account)
         while len(self._disconnected) > MAX_TRACKED_ACCOUNTS:
@@ -47,7 +47,7 @@ class DisconnectTracker:
             self.server.send_to_account(live_game.opponent(account).id, self.event_for(live_game, account))
 
     def record_reconnect(self, account: int) -> None:
-        """Record that an account is connected again."""
+        """Record that an account is connected again, and notify its opponents."""
         if self._disconnected.pop(account, None) is None:
             return
         for live_game in self.server.live_games.with_key(account):
@@ -55,7 +55,7 @@ class DisconnectTracker:
             self.server.send_to_account(live_game.opponent(account).id, self.event_for(live_game, account))
 
     def event_for(self, live_game: LiveGame, account: int) -> Message:
-        """The event for the opponent of an account: whether the account is online, and when the win can be claimed."""
+        """Return the event that tells an opponent whether the account is online, or when the win can be claimed."""
         side = live_game.state.side_of(account)
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)
@@ -63,10 +63,11 @@ class DisconnectTracker:
         return event | {"online": online, "claim_in_seconds": claim}
 
     def check_claim(self, live_game: LiveGame, account: int) -> None:
-        """Refuse a claim while the opponent is online or within the grace period."""
+        """Raise `ClubError` if the opponent of an account is online or within the grace period."""
         other = live_game.opponent(account)
         if other.id in self.server.online:
-            raise ClubError("opponent_online", f"{other.name} is connected: there is nothing to claim", name=other.name)
+            message = f"{other.name} is online, so there is nothing to claim: play on"
+            raise ClubError("opponent_online", message, name=other.name)
         wait = self._claim_time(live_game, other.id) - self.server.now()
         if wait > 0:
             seconds = math.ceil(wait)
@@ -74,6 +75,6 @@ class DisconnectTracker:
             raise ClubError("claim_too_early", message, name=other.name, seconds=seconds)
 
     def _claim_time(self, live_game: LiveGame, account: int) -> float:
-        """When the opponent of a disconnected player can claim the win."""
+        """Return when the opponent of a disconnected player can claim the win."""
         since = self._disconnected.get(account, self._server_start + RESTART_GRACE_SECONDS)
         return since + grace_period(live_game.state.control, live_game.reconnects[account])

@@ -25,7 +25,7 @@ MIN_RATED_PLIES_4X4 = 4  # a complete game has twelve plies
 DAY_SECONDS, HOUR_SECONDS = 86400.0, 3600.0
 MAX_DAILY_RATED_GAMES_PER_PAIR = 10
 MAX_FREE_EXITS_PER_HOUR = 3  # rated games that an account can leave early without a suspension
-SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # of rated games, per further exit, and its maximum
+SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # from rated games: per further exit, and at most
 MAX_TRACKED_ACCOUNTS = 10_000  # with early exits
 
 # Reasons for unrated games.
@@ -34,7 +34,7 @@ SAME_OWNER, SAME_NETWORK, REPEATED_PAIRING = "same_owner", "same_network", "repe
 
 # ---- rated games -----------------------------------------------------------------------------------------------------
 def affects_ratings(state: GameState) -> bool:
-    """Whether the result of a game changes ratings."""
+    """Return whether the result of a game changes ratings."""
     if not state.over or not state.rated or state.reason == ABORTED:
         return False
     fewest = MIN_RATED_PLIES_4X4 if state.game == Game.OTHELLO4 else MIN_RATED_PLIES
@@ -42,12 +42,12 @@ def affects_ratings(state: GameState) -> bool:
 
 
 def is_same_person(one: Account, other: Account) -> bool:
-    """Whether two accounts belong to one person: bots of one owner, or a bot and its owner."""
+    """Return whether two accounts belong to one person: they are bots of one owner, or a bot and its owner."""
     return (one.owner or one.id) == (other.owner or other.id)
 
 
 def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now: float) -> int:
-    """The number of rated games that two accounts have started against each other within a day."""
+    """Count the rated games between two accounts that started within the last 24 hours, without aborted ones."""
     one, other = pair
     both = or_(and_(games.c.first == one, games.c.second == other), and_(games.c.first == other, games.c.second == one))
     recent = games.c.started > now - DAY_SECONDS, games.c.rated, games.c.reason != ABORTED
@@ -56,33 +56,33 @@ def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now:
 
 # ---- early exits -----------------------------------------------------------------------------------------------------
 def find_early_leaver(state: GameState) -> int | None:
-    """The side that left a rated game early, if any; tournament games are exempt, since leaving one costs a point."""
+    """Return the side that left a rated game early, or None; leaving a tournament game already costs a point."""
     if not state.over or not state.rated or state.tournament is not None or not state.reason or affects_ratings(state):
         return None
     return state.aborted_by if state.reason == ABORTED else state.loser
 
 
 class FairPlayMonitor:
-    """Counts recent early exits of accounts, in memory: a restart clears them."""
+    """Counts the recent early exits of each account; the counts are in memory only, so that a restart clears them."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
         self.early_exits: OrderedDict[int, deque[float]] = OrderedDict()  # times, by account
 
     def check_terms(self, account: Account, terms: GameTerms) -> None:
-        """Refuse a rated game to an account whose rated games are suspended."""
+        """Raise `ClubError` if the terms are rated and the account is suspended from rated games."""
         _, minutes = self.count_recent_exits(account.id)
         if terms.rated and minutes:
             message = (
                 f"{account.name} left more than {MAX_FREE_EXITS_PER_HOUR} rated games early within an hour: "
-                f"rated games are possible again in {minutes} min, unrated games now"
+                f"rated games will be possible again in {minutes} min; unrated games are possible now"
             )
             raise ClubError(
                 "rated_games_suspended", message, name=account.name, limit=MAX_FREE_EXITS_PER_HOUR, minutes=minutes
             )
 
     def count_recent_exits(self, account: int) -> tuple[int, int]:
-        """The number of early exits within an hour, and the minutes until rated games are possible again."""
+        """Count the early exits within the last hour; return also the minutes until rated games are possible again."""
         now = self.server.now()
         recent = [time for time in self.early_exits.get(account, ()) if time > now - HOUR_SECONDS]
         beyond = len(recent) - MAX_FREE_EXITS_PER_HOUR
@@ -97,7 +97,7 @@ class FairPlayMonitor:
             self.early_exits.popitem(last=False)
 
     def find_unrated_reason(self, one: Account, other: Account) -> str | None:
-        """Why a game between two accounts cannot be rated (one person or one network); None if it can be rated."""
+        """Return why a game between two accounts cannot be rated (same owner or network); None if it can be rated."""
         if is_same_person(one, other):
             return SAME_OWNER
         return SAME_NETWORK if self._networks(one) & self._networks(other) else None
@@ -107,7 +107,7 @@ class FairPlayMonitor:
         return {client.network for client in clients if client.network is not None}
 
     def record_end(self, state: GameState) -> None:
-        """Record an early exit from a game that has ended, and warn the account."""
+        """If a side left the ended game early, record the exit and warn the account."""
         side = find_early_leaver(state)
         if side is None:
             return

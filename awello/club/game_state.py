@@ -1,7 +1,7 @@
 """The state of a club game: moves, clocks, draw offers and result.
 
-States are immutable and use neither a clock nor the network: every action receives the time in seconds and returns the
-next state.  An action that is not allowed raises `ClubError`.
+States are immutable and use neither a clock nor the network.  An action that depends on the time receives it in seconds
+since 1970.  Every action returns the next state, or raises `ClubError` if it is not allowed.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ RESIGNED, TIMED_OUT, DRAW_AGREED, ABORTED = "resigned", "ran out of time", "a dr
 BEHIND_AT_LIMIT, DRAW_AT_LIMIT = "was behind at the move limit", "the move limit was reached"
 LEFT_GAME, DRAW_CLAIMED = "left the game", "a draw was claimed"
 FIRST_MOVE_SECONDS = 30.0  # for the first move of each side
-MAX_PLIES = 2000  # limit for Awalé, where games can be much longer without a repetition
+MAX_PLIES = 2000  # limit for Awalé, where a game can last for thousands of moves without a repeated position
 DRAW_OFFER_INTERVAL = 10  # plies between two draw offers of one side
 
 Value = TypeVar("Value")
@@ -42,7 +42,7 @@ class GameState:
     control: Clock
     rated: bool
     turn_started: float
-    """When the mover's clock was started."""
+    """When the mover's clock was started, in seconds since 1970."""
     clocks: tuple[float, float]
     """The seconds left at that time."""
     position: Position
@@ -53,9 +53,9 @@ class GameState:
     """The side that has offered a draw."""
     loser: int | None = None
     reason: str = ""
-    """How the game ended, if not on the board."""
+    """How the game ended; empty if it is in progress or ended on the board."""
     tournament: int | None = None
-    """The tournament the game belongs to."""
+    """The number of the tournament to which the game belongs."""
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)
     """The lag compensation still available to each side.  Not stored; see `resume`."""
     draw_offered_at: tuple[int, int] = field(default=(-DRAW_OFFER_INTERVAL, -DRAW_OFFER_INTERVAL), compare=False)
@@ -83,14 +83,14 @@ class GameState:
         return self.position.side
 
     def clocks_at(self, now: float) -> tuple[float, float]:
-        """The seconds left on both clocks at a given time."""
+        """Return the seconds left on both clocks at a given time."""
         first, second = self.clocks
         gone = 0.0 if self.over else max(0.0, now - self.turn_started)
         return (first - gone, second) if self.mover == 0 else (first, second - gone)
 
     @cached_property
     def deadline(self) -> float:
-        """When the mover times out, including the largest possible lag compensation."""
+        """When the mover's time runs out, including the largest possible lag compensation."""
         return (
             self.turn_started
             + self.time_to_move
@@ -99,7 +99,7 @@ class GameState:
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the mover has yet to make a first move; missing it aborts the game, except in tournaments."""
+        """Whether the mover must make a first move, or the game is aborted; always False in a tournament."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
@@ -109,7 +109,7 @@ class GameState:
         return min(left, FIRST_MOVE_SECONDS) if self.awaits_first_move else left
 
     def side_of(self, account: int) -> int:
-        """The side of an account; raises `ClubError` if the account does not play this game."""
+        """Return the side of an account; raise `ClubError` if the account does not play this game."""
         if account not in self.players:
             raise ClubError(
                 "not_your_game",
@@ -122,7 +122,8 @@ class GameState:
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "GameState":
         """Play a move, and any forced passes that follow.
 
-        The ply identifies a move that is sent twice.  The network delay is compensated, within a quota.
+        `ply` is the number of moves before this one, so that a move that is sent twice is refused.  The network delay
+        `lag` is compensated within the side's quota.  If the time has run out, the game ends instead.
         """
         side = self._require_player(account)
         if ply != len(self.moves):
@@ -164,7 +165,7 @@ class GameState:
         return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
     def end_at_limit(self) -> "GameState":
-        """End a game at the move limit as after a repetition: each side keeps its row, and the larger total wins."""
+        """End a game at the move limit as after a repetition: each side gets the seeds in its row; more seeds win."""
         if self.over:
             return self
         position = self.position
@@ -173,7 +174,7 @@ class GameState:
         return replace(self, loser=loser, reason=DRAW_AT_LIMIT if loser is None else BEHIND_AT_LIMIT, draw_offer=None)
 
     def resign(self, account: int) -> "GameState":
-        """Resign."""
+        """Resign the game."""
         return replace(self, loser=self._require_player(account), reason=RESIGNED)
 
     def offer_draw(self, account: int) -> "GameState":
@@ -205,7 +206,7 @@ class GameState:
         return self if self.draw_offer is None else replace(self, draw_offer=None)
 
     def abort(self, account: int) -> "GameState":
-        """Abort the game before the first move of the account; it is not rated."""
+        """Abort the game before the account's first move; the game is then not rated."""
         side = self._require_player(account)
         if self.tournament is not None:
             raise ClubError(
@@ -218,12 +219,12 @@ class GameState:
         return replace(self, reason=ABORTED, aborted_by=side)
 
     def claim(self, account: int, draw: bool = False) -> "GameState":
-        """Claim a win or a draw; the caller must check that the opponent has disconnected."""
+        """Claim the win, or a draw if `draw` is set; the caller must check that the opponent has disconnected."""
         side = self._require_player(account)
         if len(self.moves) < 2:
             raise ClubError(
                 "claim_before_start",
-                f"both players of game {self.number} must have moved before a claim: wait, or abort it",
+                f"a claim in game {self.number} is possible only after both players have moved: wait, or abort it",
                 game=self.number,
             )
         if not draw:
@@ -238,7 +239,7 @@ class GameState:
 
     # ---- time --------------------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "GameState":
-        """End the game if the mover has timed out; without a first move it is aborted."""
+        """End the game if the mover's time has run out; abort it if the mover has missed a first move."""
         if self.over or now - self.turn_started <= self.time_to_move:
             return self
         if self.awaits_first_move:
@@ -246,14 +247,14 @@ class GameState:
         return replace(self, clocks=_with(self.clocks, self.mover, 0.0), loser=self.mover, reason=TIMED_OUT)
 
     def resume(self, stopped: float, now: float) -> "GameState":
-        """The state after a restart: the time until the server stopped is charged, but not the downtime."""
+        """Return the state after a restart, with the time until the server stopped charged, but not the downtime."""
         if self.over:
             return self
         quotas = LagQuota.resumed(self.clocks[0]), LagQuota.resumed(self.clocks[1])
         return replace(self, turn_started=now - max(0.0, stopped - self.turn_started), lag_quotas=quotas)
 
     def _require_player(self, account: int) -> int:
-        """The side of an account, if the game is still in progress."""
+        """Return the side of an account; raise `ClubError` if it does not play this game, or if the game is over."""
         side = self.side_of(account)
         if self.over:
             raise ClubError("game_over", f"game {self.number} is over", game=self.number)
@@ -269,7 +270,7 @@ def create_game_state(
     now: float,
     tournament: int | None = None,
 ) -> GameState:
-    """A new game; the first side's clock is running."""
+    """Create the state of a new game, in which the clock of the side that moves first is running."""
     clocks, quotas = (control.seconds, control.seconds), (LagQuota.initial(control), LagQuota.initial(control))
     start = Position.start(game)
     return GameState(
@@ -278,5 +279,5 @@ def create_game_state(
 
 
 def _with(pair: tuple[Value, Value], side: int, value: Value) -> tuple[Value, Value]:
-    """The pair with the value of one side replaced."""
+    """Return the pair with the value of one side replaced."""
     return (value, pair[1]) if side == 0 else (pair[0], value)

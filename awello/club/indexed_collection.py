@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 class IndexedCollection(dict[int, Item]):
-    """Items by number, with an index by key; change it only by `add` and `remove`."""
+    """Items by number, with an index by key; change it only with `add` and `remove`."""
 
     def __init__(self, keys: Callable[[Item], Iterable[Hashable]]) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class IndexedCollection(dict[int, Item]):
         return self[number]
 
     def remove(self, number: int) -> Item | None:
-        """Remove and return an item, if it exists; empty keys are deleted."""
+        """Remove an item and return it; return None if it does not exist."""
         item = self.pop(number, None)
         for key in self._keys(item) if item is not None else ():
             self._index[key].pop(number, None)
@@ -31,5 +31,5 @@ class IndexedCollection(dict[int, Item]):
         return item
 
     def with_key(self, key: Hashable) -> list[Item]:
-        """The items with a key, in the order in which they were added."""
+        """Return the items with a key, in the order in which they were added."""
         return list(self._index.get(key, {}).values())

@@ -1,9 +1,9 @@
 """Lag compensation: the network delay of a move is credited to the player, within a quota.
 
 The round trip is measured by pings, so a client can fake a longer one by delaying its answers.  So each side has a
-quota, as in lichess's lag tracker: compensation is taken from it, and every move refills it a little until a reserve is
-used up.  Both are proportional to the time control, so that a forged lag gains at most an eighth of the clock, in a
-game of any length.
+quota, as in lichess's lag tracker: compensation is taken from the quota, and every move refills it a little until a
+reserve is used up.  Quota and reserve are limited by the time control, so that a faked lag gains at most an eighth of
+the player's time, in a game of any length.
 """
 
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from awello.limits import Clock
 
 TYPICAL_MOVES_PER_PLAYER = 30  # per game
 MAX_LAG_COMPENSATION = 0.5  # seconds per move
-RESERVE_SHARE = 1 / 12  # of the clock and the increments: the reserve from which the quota is refilled
+RESERVE_SHARE = 1 / 12  # the reserve that refills the quota, as a share of the clock and the increments
 
 
 def estimate_seconds(control: Clock) -> float:
-    """A player's time for a typical game, with increments."""
+    """Estimate a player's time for a typical game with its increments, in seconds."""
     return control.seconds + TYPICAL_MOVES_PER_PLAYER * control.increment
 
 
 def max_quota(control: Clock) -> float:
-    """The largest quota, which each side has at the start."""
+    """Return the largest quota in seconds, which each side has at the start."""
     return min(1.0, estimate_seconds(control) / 30)
 
 
@@ -30,26 +30,26 @@ class LagQuota:
     """The lag compensation still available to a side."""
 
     available: float = 0.0
-    """Seconds that can be used now."""
+    """Seconds that can be compensated now."""
     reserve: float = 0.0
-    """Seconds that moves can still add."""
+    """Seconds that moves can still add to `available`."""
 
     @classmethod
     def initial(cls, control: Clock) -> "LagQuota":
-        """The quota of a side at the start of a game."""
+        """Return the quota of a side at the start of a game."""
         return cls(max_quota(control), RESERVE_SHARE * control.seconds)
 
     @classmethod
     def resumed(cls, clock: float) -> "LagQuota":
-        """The quota of a side after a restart, from its remaining clock; a restart gains nothing."""
+        """Return the quota of a side after a restart: nothing is available; the reserve depends on the clock."""
         return cls(0.0, RESERVE_SHARE * clock)
 
     def compensation(self, lag: float, elapsed: float) -> float:
-        """The compensation for a move that arrived after `elapsed` seconds with a measured lag."""
+        """Return the compensation for a move that arrived after `elapsed` seconds from a client with this lag."""
         return max(0.0, min(lag, elapsed, self.available, MAX_LAG_COMPENSATION))
 
     def after_move(self, used: float, control: Clock) -> "LagQuota":
-        """The quota after a move with this compensation."""
+        """Return the quota after a move for which `used` seconds were compensated."""
         available, regained = self.available - used, min(0.2, estimate_seconds(control) / 400)
         gained = max(0.0, min(regained, self.reserve, max_quota(control) - available))
         return LagQuota(available + gained, self.reserve - gained + RESERVE_SHARE * control.increment)

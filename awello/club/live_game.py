@@ -26,7 +26,7 @@ ExtraWrite = Callable[[Connection, GameState], None]
 
 @dataclass(eq=False)
 class ClientConnection:
-    """A client's connection: an account can have several; one without an account can only watch."""
+    """A client's connection.  Without an account it can only watch; an account can have several connections."""
 
     account: Account | None
     send: Callable[[Message], None]
@@ -37,14 +37,14 @@ class ClientConnection:
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False
-    """Whether the client is sent changes of the lobby."""
+    """Whether the client has subscribed to changes of the lobby."""
     chat_enabled: bool = False
     """Whether the client has turned chat on."""
     watching: set[int] = field(default_factory=set)
     """The numbers of the games being watched."""
 
     def require_account(self) -> Account:
-        """The account of the connection; raises `ClubError` if it has none."""
+        """Return the account of the connection; raise `ClubError` if it has none."""
         if self.account is None:
             raise ClubError("not_logged_in", "this connection has no account and can only watch: log in first")
         return self.account
@@ -84,11 +84,11 @@ class LiveGame:
         return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.state.moves)]
 
     def opponent(self, account: int) -> Account:
-        """The opponent of an account; raises `ClubError` if the account does not play this game."""
+        """Return the opponent of an account; raise `ClubError` if the account does not play this game."""
         return self.accounts[1 - self.state.side_of(account)]
 
     def to_json(self, now: float) -> Message:
-        """The complete state, as clients receive it."""
+        """Return the complete state in the form that clients receive."""
         state = self.state
         after = [None, None] if self.ratings_after is None else [round(rating) for rating in self.ratings_after]
         players = [
@@ -146,7 +146,7 @@ def create_game(
 
 
 def load_game(connection: Connection, number: int) -> LiveGame:
-    """Load a stored game; raises `ClubError` if it does not exist."""
+    """Load a stored game; raise `ClubError` if it does not exist."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
     if row is None:
         raise ClubError("unknown_game", f"there is no game {number}: check the number", game=number)

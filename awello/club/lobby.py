@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time
-MAX_INCOMING_CHALLENGES = 50  # open, to one account: all of them are sent when it connects
-MAX_LISTED = 100  # players, seeks and games
+MAX_INCOMING_CHALLENGES = 50  # open challenges to one account, all of which are sent when the account connects
+MAX_LISTED = 100  # each of players, seeks and games
 
 Item = TypeVar("Item")
 
 
 def player_offline_error(name: str) -> ClubError:
-    """The error for a challenge or rematch to a player who is not online."""
+    """Return the error for a challenge or rematch offer to a player who is not online."""
     message = f"{name} is not online: challenge another player, or create a seek"
     return ClubError("player_offline", message, name=name)
 
@@ -36,7 +36,7 @@ class Lobby:
         self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
         self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
         self._changed = False  # since the last broadcast
-        self._cached: Message | None = None  # the last JSON, until something changes
+        self._cached: Message | None = None  # the result of `to_json`, until the lobby changes
         self._numbers = count(1)
 
     async def seek(self, client: ClientConnection, terms: GameTerms) -> Message:
@@ -96,7 +96,7 @@ class Lobby:
             raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES_PER_ACCOUNT)
         if len(self.challenges.with_key(("to", other.id))) >= MAX_INCOMING_CHALLENGES:
             limit = MAX_INCOMING_CHALLENGES
-            message = f"{other.name} already has {limit} open challenges: create a seek"
+            message = f"{other.name} already has {limit} open challenges: create a seek instead"
             raise ClubError("too_many_incoming_challenges", message, name=other.name, limit=limit)
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)
@@ -119,7 +119,7 @@ class Lobby:
         return {}
 
     async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
-        """Remove an offer, which can be accepted only once, and start its game."""
+        """Remove an offer, so that it is accepted only once, and start its game; `account` gets `side`, if given."""
         self.server.check_can_play(offer.account, offer.terms)
         self._remove(offer)
         side_of_offer = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
@@ -136,7 +136,7 @@ class Lobby:
                 self._notify_declined(offer.recipient, offer, account)
 
     def decline_all(self, account: Account, other: Account) -> None:
-        """Decline all challenges of an account to another one."""
+        """Decline all challenges from `account` to `other`."""
         for offer in self.challenges.with_key(("by", account.id)):
             if offer.recipient == other:
                 self._remove(offer)
@@ -153,13 +153,13 @@ class Lobby:
         self.server.send_to_account(account.id, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
-        """Whether a seek can be paired with an account now; other seeks are skipped."""
+        """Return whether a seek can be paired with an account now."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
         return other.id != account.id and not blocked and self.server.can_play(other, offer.terms)
 
     def _require_online(self, account: Account) -> None:
-        """Refuse an offer of an account that has just disconnected, since the offer would never be withdrawn."""
+        """Raise `ClubError` if an account has just disconnected, since its offer would then never be withdrawn."""
         if account.id not in self.server.online:
             raise ClubError("disconnected", "you are disconnected: reconnect and try again")
 
@@ -168,7 +168,7 @@ class Lobby:
         return await self.server.store.read(partial(load_rating, account=account.id, pool=pool))
 
     def to_json(self) -> Message:
-        """The lobby as clients receive it."""
+        """Return the lobby in the form that clients receive."""
         if self._cached is not None:
             return self._cached
         playing = [
@@ -199,5 +199,5 @@ class Lobby:
 
 
 def _newest(items: dict[int, Item]) -> list[Item]:
-    """The most recently added items, oldest first."""
+    """Return the most recently added items, oldest first."""
     return list(islice(reversed(items.values()), MAX_LISTED))[::-1]

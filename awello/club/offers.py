@@ -25,7 +25,7 @@ class GameTerms:
     side: int | None = None
     """The side of the offering player; None for a random side."""
     tournament: int | None = None
-    """The tournament the game belongs to."""
+    """The number of the tournament to which the game belongs."""
 
     def validate(self) -> None:
         """Raise `ClubError` if the time control is not allowed."""
@@ -41,28 +41,28 @@ class GameTerms:
 
     @property
     def pairing_key(self) -> tuple[Game, Clock, bool]:
-        """The terms that must be equal in two seeks to pair them."""
+        """The terms that two seeks must have in common to be paired."""
         return self.game, self.control, self.rated
 
     def matches(self, other: "GameTerms") -> bool:
-        """Whether two seeks can be paired."""
+        """Return whether two seeks with these terms can be paired."""
         return self.pairing_key == other.pairing_key and (self.side is None or self.side != other.side)
 
     def to_json(self) -> Message:
-        """The terms as clients receive them."""
+        """Return the terms in the form that clients receive."""
         return {"variant": str(self.game), "control": asdict(self.control), "rated": self.rated}
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A seek (without a recipient) or a challenge."""
+    """A seek, which has no recipient, or a challenge."""
 
     number: int
     account: Account
     terms: GameTerms
     recipient: Account | None = None
     rating: Rating = field(default_factory=Rating)
-    """The rating of the offering player for such games."""
+    """The offering player's rating in the rating pool of the game."""
 
     @property
     def index_keys(self) -> tuple[Hashable, ...]:
@@ -70,6 +70,6 @@ class Offer:
         return ("by", self.account.id), ("to", self.recipient and self.recipient.id), self.terms.pairing_key
 
     def to_json(self) -> Message:
-        """The offer as clients receive it."""
+        """Return the offer in the form that clients receive."""
         who = {"from": self.account.name, "bot": self.account.bot}
         return {"number": self.number, **who, **self.rating.to_json(), **self.terms.to_json(), "side": self.terms.side}

@@ -14,20 +14,20 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-MAX_SIDE_IMBALANCE = 2  # maximum difference between a player's games as first and as second player
+MAX_SIDE_IMBALANCE = 2  # a larger difference between games as first and as second player is avoided
 
-PlayerPair = tuple[int, int | None]  # the first and the second player; None for a bye
+PlayerPair = tuple[int, int | None]  # first and second player; the second is None for a bye
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """A decided pairing or bye, with the points of both."""
+    """A pairing of two players, or a bye, with the points of both sides."""
 
     first: int
     second: int | None
     points: tuple[float, float] = (0.0, 0.0)
     forfeit: bool = False
-    """Whether the pairing was decided by a missing player; its sides do not count, since no game was played."""
+    """Whether a player was missing; the sides then do not count, since no game was played."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,20 @@ class Standing:
     player: int
     points: float
     buchholz: float
-    """The points of all opponents."""
+    """The sum of the opponents' points."""
     sonneborn_berger: float
-    """Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones."""
+    """The points of defeated opponents, plus half the points of opponents with whom the player drew."""
     wins: int
 
 
 # ---- round robin -----------------------------------------------------------------------------------------------------
 def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[PlayerPair]]:
-    """The rounds of a round robin, or of a double one with the sides changed; with an odd number there are byes.
+    """Return the rounds of a round robin; with `twice`, they are followed by the same rounds with the sides exchanged.
 
     Circle method: all players except the last form a circle, which turns by one position per round.  Players who face
-    each other are paired, and the last player meets the player at the head.  The other players change sides from round
-    to round.
+    each other are paired, and the last player meets the player at the head.  If the number of players is odd, all of
+    them form the circle, and the player at the head has a bye.  Players change sides from round to round, except at
+    most once, next to their round at the head.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
     size, rounds = len(circle), list[list[PlayerPair]]()
@@ -66,32 +67,32 @@ def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[P
 
 
 def count_rounds_without_repeats(players: int) -> int:
-    """The largest number of rounds without a repeated pairing."""
+    """Return the largest number of rounds that is possible without a repeated pairing."""
     return players - 1 + players % 2 if players > 1 else 0
 
 
 # ---- Swiss -----------------------------------------------------------------------------------------------------------
 @dataclass
 class PlayerHistory:
-    """What a player has played so far."""
+    """A player's points, games and sides so far."""
 
     seed_rank: int = 0
     points: float = 0.0
     games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent (None for a bye) and the points
-    sides: list[int] = field(default_factory=list)  # of each game: 0 for moving first
+    sides: list[int] = field(default_factory=list)  # in each game: 0 if the player moved first
 
     @property
     def side_balance(self) -> int:
-        """How many more games the player has moved first than second."""
+        """The number of games in which the player moved first, minus those in which the player moved second."""
         return len(self.sides) - 2 * sum(self.sides)
 
     def count_meetings(self, other: int | None) -> int:
-        """How often the player has met this opponent; for None, the number of byes."""
+        """Count the pairings with this opponent; for None, the byes."""
         return sum(each == other for each, _ in self.games)
 
 
 def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, PlayerHistory]:
-    """The history of each player."""
+    """Build the history of each player from the pairings played."""
     found = {player: PlayerHistory() for player in players}
     for pairing in played:
         for side, (player, other) in enumerate(((pairing.first, pairing.second), (pairing.second, pairing.first))):
@@ -106,9 +107,9 @@ def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[i
 def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[PlayerPair]:
     """Pair the next round.  `players` are ordered by strength, strongest first; `played` by time, oldest first.
 
-    Minimises, in this order: repeated pairings and second byes; sides that become too uneven; the points of the player
-    with the bye; the squared differences of points between opponents; uneven sides; the distance to pairing the upper
-    half of a score group against its lower half.
+    Minimises, most important first: repeated pairings and second byes; sides that become too uneven; the points of the
+    player with the bye; the squared differences of points between opponents; uneven sides; the distance to pairing the
+    upper half of a score group against its lower half.
     """
     past = build_histories(players, played)
     order = sorted(players, key=lambda player: -past[player].points)  # stable: equal points keep the order
@@ -137,7 +138,7 @@ def find_cheapest_matching(costs: Mapping[tuple[int, int], int]) -> list[tuple[i
 def _penalties(
     one: int | None, other: int | None, past: Mapping[int, PlayerHistory], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
-    """The penalties of a pair, most important first."""
+    """Return the penalties of a pair, most important first."""
     assert one is not None  # the bye comes last
     if other is None:
         mine = past[one]
@@ -155,7 +156,7 @@ def _penalties(
 
 
 def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
-    """Combine penalties into one number, in which more important penalties always outweigh less important ones."""
+    """Combine the penalties of each pair into one number, in which a more important penalty outweighs all others."""
     weights, players = [1], 1 + max((b for _, b in penalties), default=0)
     for level in range(5, 0, -1):
         most = max((each[level] for each in penalties.values()), default=0)
@@ -164,7 +165,11 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 
 
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> PlayerPair:
-    """Choose who moves first: who did so less often or, when their sides last differed, moved second; else by board."""
+    """Choose who moves first: the player with the lower side balance.
+
+    If the balances are equal, it is the player who moved second in the latest game in which their sides differed; if
+    they never differed, the choice alternates between boards.
+    """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:
         return (one, other) if a.side_balance < b.side_balance else (other, one)
@@ -176,10 +181,10 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
 
 # ---- standings -------------------------------------------------------------------------------------------------------
 def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
-    """The standings by points, then Buchholz, Sonneborn-Berger and wins.
+    """Compute the standings: by points, then Buchholz, Sonneborn-Berger and wins.
 
-    Players who are equal in all of these share a rank and keep the order of the list.  A bye gives a point, but has no
-    opponent.
+    Players who are equal in all of these share a rank and keep the order of the list.  A bye gives a point, but counts
+    neither as an opponent nor among the wins.
     """
     past = build_histories(players, played)
     scores: dict[int, tuple[float, float, float, int]] = {}

@@ -17,7 +17,7 @@ _first, _second = accounts.alias("one"), accounts.alias("other")
 
 
 def load_profile(connection: Connection, name: str, limit: int, before: int | None = None) -> dict[str, Any]:
-    """A player's profile: owner, ratings, number of games played, recent games."""
+    """Load a player's profile: owner, ratings, number of games played, and recent games."""
     account = get_account(connection, name)
     owner = connection.execute(select(accounts.c.name).where(accounts.c.id == account.owner)).scalar()
     ended = select(func.count()).where(_plays(account.id), games.c.over, games.c.reason != ABORTED)
@@ -31,7 +31,7 @@ def load_profile(connection: Connection, name: str, limit: int, before: int | No
 
 
 def load_ratings(connection: Connection, account: int) -> list[dict[str, Any]]:
-    """The ratings of an account in every pool, with its results there."""
+    """Load an account's rating in each pool in which it has one, with its numbers of wins, draws and losses."""
     entries = []
     query = select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool)
     for row in connection.execute(query).mappings():
@@ -43,7 +43,7 @@ def load_ratings(connection: Connection, account: int) -> list[dict[str, Any]]:
 def load_recent_games(
     connection: Connection, account: int, limit: int, before: int | None = None
 ) -> list[dict[str, Any]]:
-    """The recent games of an account, latest first; if given, only numbers below `before`."""
+    """Load the latest `limit` games of an account, latest first; with `before`, only games with a lower number."""
     rows = connection.execute(_games(account, limit, before)).all()
     mine = rating_changes.c.game.in_([row.id for row in rows]) if rows else rating_changes.c.game < 0
     changed = {(row.game, row.side): row for row in connection.execute(select(rating_changes).where(mine))}
@@ -66,7 +66,10 @@ def load_recent_games(
 
 
 def load_records(connection: Connection, account: Account, limit: int, before: int | None = None) -> Iterator[Record]:
-    """The latest `limit` ended games of an account, oldest first."""
+    """Yield the latest `limit` ended games of an account, oldest first; with `before`, only games with a lower number.
+
+    Aborted games are left out.
+    """
     ended = _games(account.id, limit, before).where(games.c.over, games.c.reason != ABORTED)
     for row in reversed(connection.execute(ended).all()):
         yield record_of(connection, game_state_of(row), (row.first_name, row.second_name))
@@ -77,7 +80,7 @@ def _plays(account: int) -> Any:
 
 
 def _games(account: int, limit: int, before: int | None) -> Select[Any]:
-    """The games of an account with the names of both players, latest first."""
+    """Select the latest `limit` games of an account, latest first, with the names of both players."""
     names = _first.c.name.label("first_name"), _second.c.name.label("second_name")
     joined = select(games, *names).join(_first, _first.c.id == games.c.first)
     joined = joined.join(_second, _second.c.id == games.c.second)

@@ -1,8 +1,8 @@
 """The positions of rated games in progress, which must not be analysed on the page.
 
 For each game, the index contains its position, the previous one and all possible next ones, since a player who cheats
-analyses one of these.  Symmetric positions have the same key, and a lookup takes microseconds.  The first plies of a
-game are opening theory and are left out.  Captured seeds are ignored: the best move does not depend on them.
+would analyse one of these.  Symmetric positions have the same key, and a lookup takes microseconds.  The first plies of
+a game are opening theory and are left out.  Captured seeds are ignored: the best move does not depend on them.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ Key = tuple[int, int, int]
 
 
 class RatedPositions:
-    """The positions of all rated games in progress."""
+    """An index of the positions of all rated games in progress."""
 
     def __init__(self) -> None:
         self._keys: Counter[Key] = Counter()
@@ -32,12 +32,12 @@ class RatedPositions:
         return bool(self._keys) and _key(position) in self._keys
 
     def contains_any(self, record: Record) -> bool:
-        """Whether any position of a record is in the index."""
+        """Return whether any position of a record is in the index."""
         words = replay_words(record.start, record.moves).tolist() if self._keys else []
         return any(Position(record.start.game, own, opp) in self for own, opp in words)
 
     def update(self, state: GameState) -> None:
-        """Index the current position of a game."""
+        """Replace the keys of a game by those of its current state; remove them if the game has ended."""
         old = self._keys_by_game.pop(state.number, [])
         for key in old:
             self._keys[key] -= 1
@@ -54,7 +54,7 @@ def _key(position: Position) -> Key:
 
 
 def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
-    """The keys of a game: its position, the previous one and its successors; `old` are its keys before the move."""
+    """Return the keys of a game: its position, the previous one and the next ones; `old` holds its earlier keys."""
     position = state.position
     current = _key(position)
     if old:

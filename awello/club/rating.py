@@ -1,7 +1,7 @@
-"""Ratings by openskill's Plackett-Luce model (Weng and Lin 2011): a mean and a deviation.
+"""Ratings by openskill's Plackett-Luce model (Weng and Lin 2011), each with a mean and a deviation.
 
-A new player has 1500 with a deviation of 350.  For established ratings, a difference of 400 corresponds to ten wins
-per loss, as on the Elo scale.  Each rule set has one rating for blitz and one for standard speed.
+A new player has a mean of 1500 and a deviation of 350.  For established ratings, a difference of 400 corresponds to ten
+wins per loss, as on the Elo scale.  A player has one rating per game and speed.
 """
 
 import math
@@ -19,9 +19,9 @@ except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
 INITIAL_RATING, INITIAL_DEVIATION = 1500.0, 350.0
-MAX_ESTABLISHED_DEVIATION = 110.0  # above it a rating is provisional
+MAX_ESTABLISHED_DEVIATION = 110.0  # with a larger deviation, a rating is provisional
 ELO_SCALE = 400 / math.log(10)  # rating points per unit of the logistic scale
-BLITZ_SECONDS = 600.0  # faster games are blitz
+BLITZ_SECONDS = 600.0  # games with a shorter estimated time are blitz
 
 _model = PlackettLuce(
     mu=INITIAL_RATING, sigma=INITIAL_DEVIATION, beta=ELO_SCALE / math.sqrt(2), tau=INITIAL_DEVIATION / 100
@@ -36,17 +36,17 @@ class Rating:
     deviation: float = INITIAL_DEVIATION
 
     def to_json(self) -> dict[str, int | bool]:
-        """The rating as clients receive it."""
+        """Return the rating in the form that clients receive."""
         return {"rating": round(self.mean), "established": self.deviation <= MAX_ESTABLISHED_DEVIATION}
 
 
 def pool_of(game: Game, control: Clock) -> str:
-    """The rating pool of a game, such as `othello blitz`."""
+    """Return the rating pool of a game, such as `othello blitz`."""
     return f"{game} {'blitz' if estimate_seconds(control) < BLITZ_SECONDS else 'standard'}"
 
 
 def compute_ratings_after(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:
-    """Both ratings after a game; `winner` is None for a draw."""
+    """Compute both ratings after a game; `winner` is the winning side, or None for a draw."""
     teams = [[_model.rating(each.mean, each.deviation)] for each in (first, second)]
     ranks = [1.0, 1.0] if winner is None else [1.0 + winner, 2.0 - winner]
     (one,), (other,) = _model.rate(teams, ranks=ranks)

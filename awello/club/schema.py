@@ -74,7 +74,7 @@ games = Table(
     *reference_columns("accounts", "first", "second", nullable=False, index=True),
     *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required_columns(Boolean, "rated", "over", "archived"),
-    *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move, 255 for a pass; four per time
+    *required_columns(LargeBinary, "moves", "seconds"),  # a byte per move (255: a pass); 4 bytes per time
     *optional_columns(SmallInteger, "draw_offer", "loser"),
     *required_columns(Text, "reason"),
     *reference_columns("tournaments", "tournament"),
@@ -125,7 +125,7 @@ audit = Table(
 heartbeat = Table(
     "heartbeat", metadata, *required_columns(Float, "time")
 )  # one row: when the club was last known to be open
-writer = Table(  # one row: the epoch, incremented whenever a server opens the club, and its last transaction
+writer = Table(  # one row: the epoch, incremented when a server opens the club; the number of its last transaction
     "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "last_transaction")
 )
 known_devices = Table(  # devices and networks that have been used to log in
@@ -153,7 +153,7 @@ RENAMED_COLUMNS = (
 )
 
 
-# ---- migrations: they use the names of their version and must not be changed -------------------------------------
+# ---- migrations: do not change them; they use the table and column names of their own version --------------------
 def add_writer_and_devices(connection: Connection) -> None:
     """Add the tables `writer` and `known_devices`."""
     connection.exec_driver_sql("CREATE TABLE writer (epoch INTEGER NOT NULL, batch BIGINT NOT NULL)")
@@ -161,14 +161,14 @@ def add_writer_and_devices(connection: Connection) -> None:
 
 
 def add_fair_play(connection: Connection) -> None:
-    """Add blocks, the networks of entrants, and an index of the games of two players."""
+    """Add blocks, the networks of entrants, and an index to find the games between two players."""
     blocks.create(connection)
     connection.exec_driver_sql("ALTER TABLE entries ADD COLUMN network TEXT")
     connection.exec_driver_sql("CREATE INDEX games_by_pair ON games (first, second, begun)")
 
 
 def rename_tables_and_columns(connection: Connection) -> None:
-    """Rename tables, columns and indexes; the reason of aborted games is `aborted`."""
+    """Rename tables, columns and indexes, and set the reason of aborted games to `aborted`."""
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
     connection.exec_driver_sql("ALTER TABLE entries RENAME TO entrants")

@@ -51,7 +51,7 @@ class ClubServer:
         self.clients: set[ClientConnection] = set()
         self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account id
         self.rated_positions = RatedPositions()
-        self.counts: Counter[str] = Counter()  # for the metrics
+        self.counts: Counter[str] = Counter()  # of moves and ended games, for the metrics
         self._starting: Counter[int] = Counter()  # games being created, by account
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -60,7 +60,7 @@ class ClubServer:
         self._ended = asyncio.Event()  # a game has ended and can be archived
 
     def now(self) -> float:
-        """The time in seconds since 1970; it never decreases."""
+        """Return the time in seconds since 1970; it never decreases."""
         return self._started + time.monotonic()
 
     # ---- start and shutdown ------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class ClubServer:
             for live_game in [live_game for number, live_game in self.live_games.items() if number not in states]:
                 written = await self._load_live_game(
                     live_game.state.number
-                )  # it has ended, but its players were not notified
+                )  # the game has ended, but its players were not notified
                 self._update(live_game, written.state)
                 live_game.ratings_after = written.ratings_after
                 await self._end(live_game)
@@ -149,7 +149,7 @@ class ClubServer:
 
     # ---- connections -------------------------------------------------------------------------------------------------
     def connect(self, client: ClientConnection) -> None:
-        """Add a connection and send it the lobby, its games, challenges and tournaments."""
+        """Add a connection and send it the lobby, and the games, challenges and tournaments of its account."""
         account = client.account
         self.clients.add(client)
         if account:
@@ -168,7 +168,7 @@ class ClubServer:
         self.tournaments.client_connected(client)
 
     def disconnect(self, client: ClientConnection) -> None:
-        """Remove a connection; after the last one of an account, withdraw its offers.  Its games continue."""
+        """Remove a connection.  If it was its account's last, withdraw the account's offers; the games continue."""
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
@@ -212,7 +212,7 @@ class ClubServer:
 
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, client: ClientConnection, number: int, ply: int, move: str) -> Message:
-        """Play a move; one that is resent after a lost connection is only acknowledged."""
+        """Play a move.  If it has already been played and is sent again, as after a lost connection, acknowledge it."""
         account, live_game = client.require_account(), self._find_live_game(number)
         played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
         if played and live_game.state.players[ply % 2] == account.id and live_game.state.moves[ply] != PASS:
@@ -225,7 +225,7 @@ class ClubServer:
         return await self._act(live_game, play)
 
     def is_expected_move(self, client: ClientConnection, number: int, ply: int, move: str) -> bool:
-        """Whether it is this player's turn at this ply and the move is legal."""
+        """Return whether it is this player's turn at this ply and the move is legal."""
         live_game = self.live_games.get(number)
         if live_game is None or client.account is None:
             return False
@@ -259,7 +259,7 @@ class ClubServer:
         return await self._act(live_game, change)
 
     async def watch(self, client: ClientConnection, number: int) -> Message:
-        """Watch a game."""
+        """Return the state of a game, and send the client its changes until it ends."""
         live_game = self.live_games.get(number) or self.ended.get(number) or await self._load_live_game(number)
         if not live_game.state.over:
             live_game.watchers.add(client)
@@ -274,7 +274,7 @@ class ClubServer:
         return {}
 
     async def rematch(self, client: ClientConnection, number: int) -> Message:
-        """Offer a rematch with sides changed, or accept one."""
+        """Offer a rematch with the sides exchanged, or accept the opponent's offer."""
         account, live_game = client.require_account(), self.ended.get(number)
         if live_game is None:
             raise ClubError(
@@ -340,7 +340,7 @@ class ClubServer:
             self.tournaments.wake()
 
     def _acknowledge(self, live_game: LiveGame) -> Message:
-        """The answer to a request that changed a game."""
+        """Return the response to a request that changes a game."""
         state = live_game.state
         clocks = [round(left, 3) for left in state.clocks_at(self.now())]
         return {"game": state.number, "ply": len(state.moves), "clocks": clocks, "over": state.over}
@@ -374,7 +374,7 @@ class ClubServer:
 
     # ---- permissions -------------------------------------------------------------------------------------------------
     def can_play(self, account: Account, terms: GameTerms) -> bool:
-        """Whether an account can start such a game now."""
+        """Return whether an account can start a game with these terms now."""
         try:
             self.check_can_play(account, terms)
         except ClubError:
@@ -385,7 +385,7 @@ class ClubServer:
         """Raise `ClubError` if the account has too many games, or if its rated games are suspended."""
         if len(self.live_games.with_key(account.id)) + self._starting[account.id] >= _max_games(account):
             limit = _max_games(account)
-            message = f"{account.name} is already playing {limit} games: finish one first"
+            message = f"{account.name} is already playing {limit} games: one of them must end first"
             raise ClubError("too_many_games", message, name=account.name, limit=limit)
         self.fair_play.check_terms(account, terms)
 
@@ -395,7 +395,7 @@ def _max_games(account: Account) -> int:
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:
-    """Run a task while the club is open; errors are logged, and the task is restarted."""
+    """Run a task until it is cancelled; if it fails, log the error and restart it after a pause."""
     while True:
         try:
             return await work()

@@ -9,7 +9,7 @@ meantime, the epoch differs and the transaction is refused.  If the connection i
 whether the transaction was committed.
 
 After a failed write, the content of the database is uncertain.  `write` then refuses all operations until the server
-has loaded the database again.
+has loaded the games from the database again.
 """
 
 import asyncio
@@ -42,30 +42,30 @@ BatchRunner = Callable[[Connection, Sequence[Operation]], list[Any]]
 
 
 class ClubTakenOverError(StorageError):
-    """Another server has opened the club; this one can no longer write."""
+    """Raised if another server has opened the club; this server can no longer write."""
 
     def __init__(self) -> None:
-        super().__init__("another server has opened this club, and this one stops writing: stop one of them")
+        super().__init__("another server has opened this club, so this server no longer writes: stop one of the two")
 
 
 def unavailable_error() -> ClubError:
-    """The error for a request while the database is unavailable."""
+    """Return the error for a request while the database is unavailable."""
     return ClubError("storage", UNAVAILABLE)
 
 
 class ClubStore:
-    """The database of a club with its write queue, for threads and for coroutines."""
+    """The database of a club, with a queue of writes; for threads and for coroutines."""
 
     def __init__(self, database: str | Path) -> None:
         self.engine = open_database(database, CLUB)
         self.now: Callable[[], float] = time.time  # the club's clock
-        self.failed_at: float | None = None  # when the first failed operation was submitted
+        self.failed_at: float | None = None  # when the first failed write since the last load was submitted
         self.failures = 0
         self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
         self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
         self._lock: Any = None  # locks out other servers
         self._epoch: int | None = None  # None for a command, which can write while a server is running
-        self._last_transaction = 0  # its number
+        self._last_transaction = 0  # the number of this server's last transaction
         self._write_lock = threading.Lock()  # held while a batch is written or an epoch starts
         self._writer = threading.Thread(target=self._write_batches, name="club writer", daemon=True)
         self._writer.start()
@@ -88,7 +88,7 @@ class ClubStore:
             self._lock = None
 
     def close(self) -> None:
-        """Write the queue and close the database."""
+        """Write the queued operations and close the database."""
         self._queue.put(None)
         self._writer.join()
         self._unlock()
@@ -109,27 +109,27 @@ class ClubStore:
     # ---- for coroutines ----------------------------------------------------------------------------------------------
     @property
     def failing(self) -> bool:
-        """Whether a write has failed and the database has not been loaded again since."""
+        """Whether a write has failed and the games have not been loaded again since."""
         return self.failed_at is not None
 
     def require_available(self) -> None:
-        """Refuse a write after a failed one."""
+        """Raise `ClubError` while `failing`."""
         if self.failing:
             raise unavailable_error()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation, or refuse it as a whole."""
+        """Run an operation in a transaction; raise `ClubError` if a write has failed, this one or an earlier one."""
         self.require_available()
         return await self.force_write(operation)
 
     async def force_write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation, even after a failed write."""
+        """Run an operation in a transaction, even while `failing`; raise `ClubError` if it cannot be written."""
         started, submitted = time.monotonic(), self.now()
         try:
             result = await asyncio.wrap_future(self.submit(operation))
         except StorageError as error:
             if self.failed_at is None:
-                logging.getLogger("awello").error("the club is suspended: %s", error)
+                logging.getLogger("awello").error("the club refuses changes: %s", error)
                 self.failed_at = submitted
             self.failures += 1
             self.require_available()
@@ -138,7 +138,7 @@ class ClubStore:
         return result
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
-        """Run a query in a thread."""
+        """Run a query in another thread; raise `ClubError` if the database is unavailable."""
         try:
             return await asyncio.to_thread(self.read_blocking, query)
         except StorageError:
@@ -161,7 +161,7 @@ class ClubStore:
                     future.set_result(outcome)
 
     def _write_batch(self, operations: Sequence[Operation]) -> list[Any]:
-        """The result of each operation, or the exception it raised."""
+        """Write a batch; return the result of each operation, or the exception if it failed."""
         try:
             with self._write_lock:
                 return self._write_with_retry(operations) if operations else []
@@ -169,7 +169,7 @@ class ClubStore:
             return [error] * len(operations)
 
     def _write_with_retry(self, operations: Sequence[Operation]) -> list[Any]:
-        """Write a batch in one transaction, with one retry; operations that may be committed are not repeated."""
+        """Write a batch in one transaction; if it fails without a commit, retry once with separate operations."""
         outcomes: list[Any] = []
         try:
             self._write_transaction(operations, outcomes, _run_together)
@@ -182,7 +182,7 @@ class ClubStore:
         return outcomes
 
     def _write_transaction(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
-        """Run a batch in one transaction; once there are outcomes, COMMIT may have been sent."""
+        """Run a batch in one transaction and add its results to `outcomes`; from then on, COMMIT may have been sent."""
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
                 self._last_transaction += 1
@@ -194,7 +194,10 @@ class ClubStore:
             outcomes += run(connection, operations)
 
     def _was_committed(self, error: Exception) -> bool:
-        """Whether a transaction was committed although COMMIT got no answer; raises `error` if this is unknown."""
+        """Return whether the last transaction was committed, although an error was raised.
+
+        Raises `error` if this cannot be known, because the transactions of a command have no numbers.
+        """
         if self._epoch is None:
             raise error
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:  # waits for the lock of a commit in progress
@@ -206,7 +209,7 @@ class ClubStore:
 
 @contextmanager
 def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
-    """A transaction for a command, which can write while a server has the club open."""
+    """Open a transaction for a command, which can write while a server has the club open."""
     engine = open_database(database, CLUB)
     try:
         with write_transaction(engine) if write else engine.connect() as connection:
@@ -216,7 +219,7 @@ def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
 
 
 def _run_together(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run a batch; all games are saved by one statement."""
+    """Run a batch, in which one statement saves all games."""
     save_games(connection, [operation.state for operation in operations if isinstance(operation, SaveGame)])
     return [
         operation.rate(connection) if isinstance(operation, SaveGame) else operation(connection)
@@ -225,7 +228,7 @@ def _run_together(connection: Connection, operations: Sequence[Operation]) -> li
 
 
 def _run_separately(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run a batch with a savepoint per operation; a failed one is rolled back, and its outcome is the exception.
+    """Run a batch with a savepoint per operation; failed operations are rolled back and return their exception.
 
     Savepoints nearly double the time of a hundred moves, so they are used only after a failure.
     """

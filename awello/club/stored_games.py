@@ -24,7 +24,7 @@ UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # the colu
 
 @dataclass(frozen=True)
 class SaveGame:
-    """An operation that saves the state of a game; returns both new ratings if it has ended and is rated."""
+    """An operation that saves the state of a game; if the result counts for ratings, it updates and returns both."""
 
     state: GameState
 
@@ -33,13 +33,13 @@ class SaveGame:
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        """Update the ratings if the game has ended and is rated."""
+        """Update both ratings and return them; None if the result does not count or has been counted before."""
         return _rate_game(connection, self.state) if affects_ratings(self.state) else None
 
 
 # ---- games -----------------------------------------------------------------------------------------------------------
 def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameState:
-    """Insert a new game with the next number."""
+    """Insert the game that `make` creates from the next free number."""
     state = make(next_id(connection, games))
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
     control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
@@ -55,16 +55,16 @@ def save_games(connection: Connection, states: Sequence[GameState]) -> None:
 
 
 def load_live_games(connection: Connection) -> list[GameState]:
-    """The games in progress."""
+    """Load the games in progress."""
     return [game_state_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
 
 
 def game_state_of(row: Any) -> GameState:
-    """The game state of a row."""
+    """Return the game state that a row describes; raise `StorageError` if a move is not legal."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
-        raise StorageError(f"game {row.id} of the club is damaged: move {legal + 1} is not legal")
+        raise StorageError(f"game {row.id} of the club is damaged: move {legal + 1} is not legal; restore a backup")
     seconds = tuple(array("f", row.seconds))
     state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
     control = Clock(row.base, row.increment)
@@ -74,7 +74,7 @@ def game_state_of(row: Any) -> GameState:
 
 
 def record_of(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
-    """The record of a game, for archives and files."""
+    """Return the record of a game, for archives and files."""
     tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
     date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
     tags = dict(zip(state.game.sides, names, strict=True))
@@ -86,7 +86,7 @@ def record_of(connection: Connection, state: GameState, names: tuple[str, str]) 
 
 
 def _changing_columns(state: GameState) -> dict[str, Any]:
-    """The columns that change during a game."""
+    """Return the values of the columns that change during a game."""
     clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
     moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}
     ended = {"over": state.over, "loser": state.loser, "reason": state.reason}
@@ -95,14 +95,14 @@ def _changing_columns(state: GameState) -> dict[str, Any]:
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
 def load_rating(connection: Connection, account: int, pool: str) -> Rating:
-    """The rating of an account."""
+    """Load the rating of an account in a pool; without a rated game, return the initial rating."""
     query = select(ratings.c.mean, ratings.c.deviation).where(ratings.c.account == account, ratings.c.pool == pool)
     row = connection.execute(query).first()
     return Rating(row.mean, row.deviation) if row else Rating()
 
 
 def load_rating_changes(connection: Connection, game: int) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """The ratings of both sides before and after a game; None if it was not rated."""
+    """Load each side's rating before and after a game; None if the game did not change ratings."""
     query = (
         select(rating_changes.c.before, rating_changes.c.after)
         .where(rating_changes.c.game == game)
@@ -113,7 +113,7 @@ def load_rating_changes(connection: Connection, game: int) -> tuple[tuple[float,
 
 
 def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating] | None:
-    """Update both ratings after a game; None if they have already been updated."""
+    """Update both ratings after a game and return them; None if they have already been updated."""
     if load_rating_changes(connection, state.number):
         return None
     pool = pool_of(state.game, state.control)
@@ -133,7 +133,7 @@ def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating
 
 
 def load_leaderboard(connection: Connection, pool: str, count: int) -> list[dict[str, Any]]:
-    """The best established ratings of a pool."""
+    """Load the `count` highest established ratings of a pool, highest first."""
     joined = select(ratings, accounts.c.name, accounts.c.bot).join(accounts, accounts.c.id == ratings.c.account)
     query = joined.where(ratings.c.pool == pool, ratings.c.deviation <= MAX_ESTABLISHED_DEVIATION, ~accounts.c.closed)
     rows = connection.execute(query.order_by(ratings.c.mean.desc(), ratings.c.deviation).limit(count))
@@ -142,13 +142,13 @@ def load_leaderboard(connection: Connection, pool: str, count: int) -> list[dict
 
 # ---- heartbeat -------------------------------------------------------------------------------------------------------
 def save_heartbeat(connection: Connection, now: float) -> None:
-    """Record that the club is open."""
+    """Store the time at which the club was last known to be open."""
     if not connection.execute(update(heartbeat).values(time=now)).rowcount:
         connection.execute(insert(heartbeat).values(time=now))
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """The last time at which the club was certainly open: the heartbeat, or the start of a clock after it."""
+    """Load the time at which the club was last known to be open: the heartbeat or, if later, the start of a clock."""
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
     return None if recorded is None else max(recorded, started or recorded)

@@ -1,4 +1,4 @@
-"""The state of a tournament as stored: terms, entrants, pairings and standings."""
+"""A tournament with its terms, entrants and pairings as stored, and the standings that follow from them."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ class TournamentPairing(Pairing):
         return (self.first,) if self.second is None else (self.first, self.second)
 
     def was_missed_by(self, account: int) -> bool:
-        """Whether a player was missing and forfeited."""
+        """Return whether a player forfeited this pairing by being absent."""
         return self.forfeit and account in self.players and not self.points[self.players.index(account)]
 
 
@@ -47,9 +47,9 @@ class ClubTournament:
     state: str
     round: int
     entrants: tuple[Account, ...] = ()
-    """In order of entry before the start, then strongest first."""
+    """In order of entry before the start; after it, by rating at the start, highest first."""
     pairings: tuple[TournamentPairing, ...] = ()
-    """The pairings of all rounds, in order."""
+    """The pairings of all rounds so far, by round and board."""
 
     # ---- state -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -69,7 +69,7 @@ class ClubTournament:
         return compute_standings(list(self.entrants_by_id), decided)
 
     def pair_next_round(self, online: Iterable[int]) -> list[PlayerPair]:
-        """The pairings of the next round; empty after the last one."""
+        """Pair the next round; return an empty list if no round or fewer than two players are left."""
         players = list(self.entrants_by_id)
         if self.round >= self.rounds:
             return []
@@ -88,20 +88,20 @@ class ClubTournament:
         return {person.id: person for person in self.entrants}
 
     def to_json(self) -> Message:
-        """A summary."""
+        """Return a summary in the form that clients receive."""
         json = {"tournament": self.number, "name": self.name, "system": self.system, **self.terms.to_json()}
         json |= {"rounds": self.rounds, "starts": self.starts, "grace": self.grace}
         return json | {"state": self.state, "round": self.round, "entrants": len(self.entrants)}
 
     @cached_property
     def standings_json(self) -> list[Message]:
-        """The standings with names."""
+        """The standings with the names of the players."""
         rows = [asdict(standing) for standing in self.standings]
         people = [self.entrants_by_id[row.pop("player")] for row in rows]
         return [{"name": one.name, "bot": one.bot, **row} for one, row in zip(people, rows, strict=True)]
 
     def pairing_json(self, pairing: TournamentPairing) -> Message:
-        """A pairing with names."""
+        """Return a pairing with the names of its players."""
         second = None if pairing.second is None else self.entrants_by_id[pairing.second].name
         points = list(pairing.points[: len(pairing.players)]) if pairing.decided else None
         json: Message = {
@@ -112,16 +112,16 @@ class ClubTournament:
         return json | {"second": second, "game": pairing.game, "points": points, "forfeit": pairing.forfeit}
 
     def details_json(self) -> Message:
-        """The tournament with standings and pairings."""
+        """Return the summary with standings and pairings."""
         pairings = [self.pairing_json(pairing) for pairing in self.pairings]
         return {**self.to_json(), "standings": self.standings_json, "pairings": pairings}
 
     def find_pairing(self, account: int) -> TournamentPairing | None:
-        """The pairing of a player in the current round."""
+        """Return a player's pairing in the current round; None if there is none."""
         return next((pairing for pairing in self.current_pairings if account in pairing.players), None)
 
     def event_for(self, account: int) -> Message:
-        """The event that informs an entrant of the state of the tournament."""
+        """Return the event that informs an entrant of the state of the tournament."""
         mine = self.find_pairing(account)
         pairing: Any = None if mine is None else self.pairing_json(mine)
         return {"type": "tournament", **self.to_json(), "pairing": pairing, "standings": self.standings_json}

@@ -2,7 +2,7 @@
 
 All state is in the database.  At every check, the organiser loads the unfinished tournaments and takes the steps that
 are due, each in one transaction: a game is stored together with its pairing, and results are read from stored games.
-So the club can be stopped or killed at any time; only the grace periods start again.
+So the club can be stopped or killed at any time; only the grace periods then start again.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from awello.errors import AwelloError
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-CHECK_SECONDS = 1.0  # between two checks without events
+CHECK_SECONDS = 1.0  # between two checks, unless an event triggers one
 MAX_LISTED_TOURNAMENTS = 50
 
 
@@ -34,7 +34,7 @@ class TournamentOrganiser:
         self._last_sent: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
         self._wakeup = asyncio.Event()
         self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
-        self._last_broadcast = 0.0  # its time
+        self._last_broadcast = 0.0  # when it was sent
 
     # ---- requests ----------------------------------------------------------------------------------------------------
     async def enter(self, client: ClientConnection, key: int | str) -> Message:
@@ -55,12 +55,12 @@ class TournamentOrganiser:
         return tournament.to_json()
 
     async def show(self, key: int | str) -> Message:
-        """A tournament with its standings and pairings."""
+        """Return a tournament with its standings and pairings."""
         tournament: ClubTournament = await self.server.store.read(partial(tournament_store.find_tournament, key=key))
         return tournament.details_json()
 
     async def list(self, client: ClientConnection) -> Message:
-        """The latest tournaments, the numbers of those that the account has entered, and the club's time."""
+        """Return the latest tournaments, the numbers of those that the account has entered, and the club's time."""
         loaded: list[ClubTournament] = await self.server.store.read(
             partial(tournament_store.load_tournaments, last=MAX_LISTED_TOURNAMENTS)
         )
@@ -72,7 +72,7 @@ class TournamentOrganiser:
         }
 
     def client_connected(self, client: ClientConnection) -> None:
-        """Send a new connection its tournaments, and check those that may be waiting for its account."""
+        """Send a new connection the tournaments of its account, and check whether one was waiting for the account."""
         for tournament in self.tournaments.values():
             if client.account and client.account in tournament.entrants:
                 client.send(tournament.event_for(client.account.id))
@@ -80,7 +80,7 @@ class TournamentOrganiser:
 
     # ---- progress ----------------------------------------------------------------------------------------------------
     def wake(self) -> None:
-        """Check all tournaments now."""
+        """Let `run` check all tournaments now."""
         self._wakeup.set()
 
     async def run(self) -> None:
@@ -105,10 +105,10 @@ class TournamentOrganiser:
             except Exception:
                 logging.getLogger("awello").exception(
                     "tournament %d cannot continue", tournament.number
-                )  # the others can
+                )  # the loop goes to the next tournament
 
     async def _advance(self, tournament: ClubTournament) -> None:
-        """Take the steps that are due."""
+        """Take all steps of a tournament that are due, and notify its entrants."""
         before = None
         while tournament != before:
             self._notify_entrants(tournament)
@@ -119,7 +119,7 @@ class TournamentOrganiser:
                 )
 
     async def _advance_once(self, tournament: ClubTournament) -> bool:
-        """Take one step that is due; return whether there was one."""
+        """Take the next step if one is due; return whether one was."""
         if tournament.state == OPEN and tournament.starts <= self.server.now():
             await self.server.store.write(partial(tournament_store.begin_tournament, number=tournament.number))
         elif tournament.state != PLAYING:
@@ -134,7 +134,7 @@ class TournamentOrganiser:
         return True
 
     async def _play_round(self, tournament: ClubTournament) -> bool:
-        """Start games whose players are online, record forfeits and results; return whether anything was due."""
+        """Start games whose players are online, and record forfeits and results; return whether anything was due."""
         server = self.server
         since = self._round_started.setdefault((tournament.number, tournament.round), server.now())
         late, online = server.now() >= since + tournament.grace, set(server.online)
@@ -156,7 +156,7 @@ class TournamentOrganiser:
         return bool(ready or missed or ended)
 
     async def _start_game(self, tournament: ClubTournament, pairing: TournamentPairing) -> None:
-        """Start a game; it is stored together with its pairing, or not at all."""
+        """Start the game of a pairing; the game is stored together with the pairing, or not at all."""
         first, second = (tournament.entrants_by_id[player] for player in pairing.players)
         bind = partial(tournament_store.assign_game, tournament=tournament, pairing=pairing)
         await self.server.start_game((first, second), tournament.terms, bind)

@@ -1,4 +1,4 @@
-"""Tournaments in the database; each function runs in one transaction and checks that its change is still due."""
+"""Tournaments in the database; each function runs in one transaction and makes its change only if it is still due."""
 
 import time
 from collections import defaultdict
@@ -32,13 +32,13 @@ from awello.limits import Clock
 from awello.rules.game import Game
 
 MAX_ROUNDS, MAX_ENTRANTS = 30, 128
-MAX_TOURNAMENTS_ENTERED = 8  # unfinished ones, per account
+MAX_TOURNAMENTS_ENTERED = 8  # that have not ended, per account
 MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 def load_tournaments(connection: Connection, *conditions: Any, last: int | None = None) -> list[ClubTournament]:
-    """The tournaments that meet the conditions, or the last ones of them."""
+    """Load the tournaments that meet the conditions, oldest first; with `last`, only this number of the latest."""
     rows = connection.execute(
         select(tournaments).where(*conditions).order_by(tournaments.c.id.desc()).limit(last)
     ).all()
@@ -67,7 +67,7 @@ def _tournament(row: Any, entrants: Sequence[Account], pairings: Sequence[Tourna
 
 
 def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list[ClubTournament]:
-    """The unfinished tournaments, and those of a previous list that have since ended."""
+    """Load the unfinished tournaments, and those with a `known` number, which may have ended since they were loaded."""
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
@@ -77,10 +77,10 @@ def _unknown_tournament_error(key: int | str) -> ClubError:
 
 
 def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
-    """The tournament with this number, or the latest with this name."""
+    """Load the tournament with this number, or the latest with this name; raise `ClubError` if there is none."""
     if (
         isinstance(key, str) and not key.isprintable()
-    ):  # PostgreSQL refuses NUL, which the store would count as a failure of the database
+    ):  # PostgreSQL refuses NUL, and the store would take this for a failure of the database
         raise _unknown_tournament_error(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
@@ -97,7 +97,8 @@ def create_tournament(
     if not (1 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name[0].isalpha() and name == name.strip()):
         raise ClubError(
             "invalid_tournament_name",
-            f"a tournament's name has 2 to {MAX_NAME_CHARS} characters and begins with a letter: choose another",
+            f"a tournament's name has 2 to {MAX_NAME_CHARS} printable characters, begins with a letter and does not "
+            "end with a space: choose another",
             min=2,
             max=MAX_NAME_CHARS,
         )
@@ -105,11 +106,11 @@ def create_tournament(
         message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS)}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
-        message = f"a Swiss tournament has 1 to {MAX_ROUNDS} rounds; leave the number out for a round robin"
+        message = f"give 1 to {MAX_ROUNDS} rounds for a Swiss tournament; leave the number out for a round robin"
         raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
     if not 0 <= grace <= MAX_GRACE_SECONDS:
         minutes = round(MAX_GRACE_SECONDS / 60)
-        message = f"the grace period of a round is at most {minutes} minutes: choose a shorter one"
+        message = f"the grace period of a round is between 0 and {minutes} minutes: choose another"
         raise ClubError("invalid_grace", message, minutes=minutes)
     terms.validate()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
@@ -125,7 +126,7 @@ def create_tournament(
 def enter_tournament(
     connection: Connection, key: int | str, account: Account, network: str | None = None
 ) -> ClubTournament:
-    """Enter a tournament; entering again has no effect.  `network` is None on the server's own machine."""
+    """Enter a tournament; entering again has no effect.  `network` is None for the server's own machine."""
     tournament = find_tournament(connection, key)
     if account.id in tournament.entrants_by_id:
         return tournament
@@ -137,7 +138,10 @@ def enter_tournament(
     mine = select(entrant_table.c.tournament).join(tournaments, tournaments.c.id == entrant_table.c.tournament)
     unfinished = mine.where(entrant_table.c.account == account.id, tournaments.c.state.in_((OPEN, PLAYING)))
     if len(connection.execute(unfinished).all()) >= MAX_TOURNAMENTS_ENTERED:
-        message = f"{account.name} has already entered {MAX_TOURNAMENTS_ENTERED} tournaments: withdraw from one"
+        message = (
+            f"{account.name} has already entered {MAX_TOURNAMENTS_ENTERED} tournaments that have not ended: "
+            "withdraw from one before it starts, or wait until one ends"
+        )
         raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_TOURNAMENTS_ENTERED)
     values = {"tournament": tournament.number, "account": account.id, "entered": time.time(), "network": network}
     connection.execute(insert(entrant_table).values(**values))
@@ -145,7 +149,10 @@ def enter_tournament(
 
 
 def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
-    """Refuse a second entry of one person: a bot and its owner, or accounts on one network, count as one person."""
+    """Raise `ClubError` if the same person has already entered.
+
+    Bots of one owner, a bot and its owner, and accounts on one network count as one person.
+    """
     for person in tournament.entrants:
         if is_same_person(person, account):
             message = (
@@ -157,7 +164,9 @@ def _check_person(connection: Connection, tournament: ClubTournament, account: A
             )
     taken = entrant_table.c.tournament == tournament.number, entrant_table.c.network == network
     if network is not None and connection.execute(select(entrant_table.c.account).where(*taken)).first():
-        message = f"an account on your network has already entered {tournament.name}: one entry per person"
+        message = (
+            f"an account on your network has already entered {tournament.name}: only one entry per network is allowed"
+        )
         raise ClubError("same_network_entered", message, tournament=tournament.name)
 
 
@@ -183,7 +192,7 @@ def _require_open(tournament: ClubTournament) -> None:
 
 # ---- progress --------------------------------------------------------------------------------------------------------
 def begin_tournament(connection: Connection, number: int) -> None:
-    """Start a tournament: seed the entrants by rating and set the number of rounds; cancel it if there are too few."""
+    """Start a tournament: seed the entrants by rating and set the rounds, or cancel it if fewer than two are left."""
     tournament = find_tournament(connection, number)
     if tournament.state != OPEN:
         return
@@ -209,7 +218,7 @@ def begin_tournament(connection: Connection, number: int) -> None:
 
 
 def begin_round(connection: Connection, tournament: ClubTournament, pairings: Sequence[PlayerPair]) -> None:
-    """Store the pairings of the next round; a bye is decided immediately."""
+    """Store the pairings of the next round, with the point for a bye."""
     if not _set(connection, tournament, round=tournament.round + 1):
         return
     for board, (first, second) in enumerate(pairings, 1):
@@ -219,32 +228,39 @@ def begin_round(connection: Connection, tournament: ClubTournament, pairings: Se
 
 
 def end_tournament(connection: Connection, tournament: ClubTournament, state: str = ENDED) -> bool:
-    """End or cancel a tournament; False if it has changed in the meantime."""
+    """End or cancel a tournament; return False if its state or round has changed in the meantime."""
     return _set(connection, tournament, state=state)
 
 
 def assign_game(
     connection: Connection, state: GameState, tournament: ClubTournament, pairing: TournamentPairing
 ) -> None:
-    """Store the game of a pairing; raises `ClubError` if the pairing has one or is decided, which undoes the game."""
+    """Store the game of a pairing.
+
+    Raises `ClubError` if the pairing already has a game or a result, or if the tournament is not in progress; the
+    transaction, which also creates the game, is then rolled back.
+    """
     bound = connection.execute(
         update(pairing_table).where(*_not_started(tournament, pairing)).values(game=state.number)
     )
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
-        message = f"board {pairing.board} of round {pairing.round} has already been decided"
+        message = (
+            f"board {pairing.board} of round {pairing.round} cannot start: it already has a game or a result, "
+            "or the tournament is over"
+        )
         raise ClubError("pairing_closed", message, board=pairing.board, round=pairing.round)
 
 
 def record_forfeit(
     connection: Connection, tournament: ClubTournament, pairing: TournamentPairing, online: Collection[int]
 ) -> None:
-    """Decide a pairing by forfeit: players who are online win."""
+    """Decide a pairing by forfeit: a player who is online wins; if neither is, both lose."""
     points = {"first_points": float(pairing.first in online), "second_points": float(pairing.second in online)}
     connection.execute(update(pairing_table).where(*_not_started(tournament, pairing)).values(**points, forfeit=True))
 
 
 def record_results(connection: Connection, tournament: ClubTournament) -> None:
-    """Store the results of games that have ended."""
+    """Store the results of the tournament's games that have ended."""
     played = select(games).join(pairing_table, pairing_table.c.game == games.c.id)
     ended = played.where(
         pairing_table.c.tournament == tournament.number, pairing_table.c.first_points.is_(None), games.c.over
@@ -257,7 +273,7 @@ def record_results(connection: Connection, tournament: ClubTournament) -> None:
 
 
 def _not_started(tournament: ClubTournament, pairing: TournamentPairing) -> tuple[Any, ...]:
-    """The conditions for a pairing without game and result."""
+    """Return the conditions that select a pairing, provided it has neither a game nor a result."""
     return (
         pairing_table.c.tournament == tournament.number,
         pairing_table.c.round == pairing.round,
@@ -268,7 +284,7 @@ def _not_started(tournament: ClubTournament, pairing: TournamentPairing) -> tupl
 
 
 def _set(connection: Connection, tournament: ClubTournament, **values: Any) -> bool:
-    """Change a tournament if it is still in the same state and round; False otherwise."""
+    """Change a tournament if it is still in the same state and round; return whether it was."""
     same = tournaments.c.state == tournament.state, tournaments.c.round == tournament.round
     changed = update(tournaments).where(tournaments.c.id == tournament.number, *same).values(**values)
     return connection.execute(changed).rowcount > 0

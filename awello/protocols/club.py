@@ -1,6 +1,6 @@
 """A client that plays in a club as a bot: it accepts challenges, seeks games and plays with one of Awello's players.
 
-When the connection is lost it reconnects, and the club resends the state of every game in progress.
+If the connection is lost, the client reconnects, and the club resends the state of every game in progress.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # first and longest delay before reconnecting
+MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # the first and the longest delay before reconnecting
 SEEK_RETRY_SECONDS = 5.0  # before repeating a refused seek
 RESEND_SECONDS = 0.5  # before repeating another refused message
-CLAIM_MARGIN_SECONDS = 0.2  # added so that a claim for a win is not too early
+CLAIM_MARGIN_SECONDS = 0.2  # added to the delay of a claim, so that it is not too early
 BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
 POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
-ABORTED = "aborted"  # result reason; the bot does not learn from these games
+ABORTED = "aborted"  # reason of games without a result, from which the bot does not learn
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -50,15 +50,15 @@ class BotPolicy:
     max_games: int = 4
     """Maximum number of simultaneous games."""
     opponents: frozenset[str] = frozenset()
-    """Names of the players whose challenges it accepts, in lowercase; empty: all players."""
+    """Names of the players whose challenges the bot accepts, in lowercase; empty: all players."""
     seek: tuple[Game, Clock] | None = None
-    """The game and clock to seek when idle."""
+    """The game and clock to seek when the bot is idle; None: do not seek."""
     rated: bool = True
     tournament: int | str | None = None
     """The number or name of a tournament to enter."""
 
     def accepts(self, challenge: Message, playing: int) -> bool:
-        """Whether to accept a challenge, given the number of games in progress."""
+        """Return whether to accept a challenge, given the number of games in progress."""
         allowed = not self.opponents or str(challenge["from"]).lower() in self.opponents
         return allowed and playing < self.max_games and Game[challenge["variant"].upper()] in self.variants
 
@@ -77,11 +77,11 @@ class ClubBot:
         make_player(self.spec)  # raises an error if the spec is invalid
         self.url = channel_url(self.server)
         self.players: dict[int, Task[Player]] = {}  # by game number, like the next three
-        self.searches: dict[int, Task[None]] = {}  # the state of a game may be resent during a search
+        self.searches: dict[int, Task[None]] = {}  # not repeated if the club resends the state of a game
         self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims against absent opponents
         self.learning_tasks: dict[int, Task[None]] = {}  # learning from finished games
         self.tasks: set[Task[None]] = set()
-        self.logged: set[str] = set()  # the club may resend results
+        self.logged: set[str] = set()  # lines that are not logged again if the club resends results
         self.pending: dict[int, Message] = {}  # unanswered requests of this connection, by id
         self.message_ids, self.seek_id = count(1), 0  # `seek_id`: id of the open seek, or 0
         self.name = ""
@@ -156,7 +156,7 @@ class ClubBot:
             self._schedule(self._send, pending, self.socket, delay=RESEND_SECONDS)
 
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
-        """Run a coroutine in the background.  A lost connection is not an error: the next one resends the state."""
+        """Run a coroutine in the background after a delay.  A lost connection ends it; the club resends the games."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
@@ -169,7 +169,7 @@ class ClubBot:
         return task
 
     async def _run_in_thread(self, work: Callable[..., Result], *args: Any) -> Result:
-        """Run a function in a thread."""
+        """Run a function in another thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
     async def _answer_challenge(self, challenge: Message) -> None:
@@ -201,7 +201,7 @@ class ClubBot:
         penalty = (
             f"no rated games for {warning['minutes']} min"
             if warning["minutes"]
-            else f"no penalty up to {warning['free_exits']}"
+            else f"no penalty for up to {warning['free_exits']}"
         )
         self.log(f"rated games left early within an hour: {warning['exits']} ({penalty})")
 
@@ -221,7 +221,7 @@ class ClubBot:
             self.searches[number] = self._schedule(self._choose_move, state, self.players[number])
 
     async def _make_player(self, state: Message, learning: list[Task[None]]) -> Player:
-        """Make the player of a new game, once learning from earlier games is complete."""
+        """Make the player of a new game, once all players have learned from earlier games."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())

@@ -1,8 +1,8 @@
 """Awello's engine on standard input and output: the base of the NBoard, GTP and UCI servers.
 
 A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  A stop line (`ping`,
-`stop`) immediately ends all searches requested before it.  After `quit` or the end of the input, each pending search
-may take one more second.  An interrupted search answers with its best result so far.
+`stop`) immediately ends all searches requested before it.  After `quit` or the end of the input, each search is limited
+to one second.  An interrupted search answers with its best result so far.
 """
 
 import math
@@ -55,7 +55,7 @@ class EngineServer(ABC):
         self.searching = False
         self._started = 0.0  # when the last search started
         self._lines: SimpleQueue[str | None] = SimpleQueue()
-        self._pending_stops = 0  # stop lines that have been read but not answered
+        self._pending_stops = 0  # the number of stop lines that have been read but not answered
         self._input_ended = False
         self._finished = threading.Event()
         self._stop_condition = threading.Condition()
@@ -66,10 +66,10 @@ class EngineServer(ABC):
 
     @abstractmethod
     def report_error(self, line: str, reason: str) -> None:
-        """Answer an invalid line."""
+        """Answer a line that is invalid or has failed."""
 
     def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
-        """Replace the engine for another game or other options; if that fails, keep the old one."""
+        """Replace the engine for another game or other options; if this fails, keep the old engine."""
         threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
         if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
             engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)
@@ -171,12 +171,12 @@ class EngineServer(ABC):
 
 
 def _starts_with_word(line: str, word: str) -> bool:
-    """Whether a line starts with a word, or with a number and the word."""
+    """Return whether a line starts with a word, or with a number and the word."""
     return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
 
 
 def parse_int(text: str, expected: str, minimum: float = -math.inf) -> int:
-    """Parse an integer in a line; large values are clipped to `MAX_NUMBER`."""
+    """Parse an integer; clip it to ±`MAX_NUMBER`, and raise `NotationError` if it is invalid or below `minimum`."""
     if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < minimum:
         raise NotationError(f"syntax error: expected {expected}, found {text.strip()[:MAX_QUOTED_CHARS]!r}")
     return max(-MAX_NUMBER, min(int(text), MAX_NUMBER))

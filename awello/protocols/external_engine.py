@@ -1,4 +1,4 @@
-"""External engines as players and for analysis: the base of the players `gtp`, `nboard` and `uci`.
+"""External engines that play and analyse: the base of the players `gtp`, `nboard` and `uci`.
 
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
@@ -36,7 +36,7 @@ class ExternalEnginePlayer(Player, ABC):
     SUPPORTS_DEPTH: ClassVar[bool] = False
 
     limit: Limit | None = None
-    """Time per move; an engine that exceeds it loses the game."""
+    """Time per move, or a depth if the protocol supports it; an engine that exceeds the time loses the game."""
     command: str = ""
     """Command that starts the engine, as in a shell, but without commas."""
     log: str = ""
@@ -45,7 +45,7 @@ class ExternalEnginePlayer(Player, ABC):
     def __post_init__(self) -> None:
         self.process: LineProcess | None = None
         self.record: Record | None = None
-        self.failure: Forfeit | None = None  # raised in `begin`; the first move then loses the game
+        self.failure: Forfeit | None = None  # a failure in `begin`, which loses the game at its first move
 
     @abstractmethod
     def handshake(self, process: LineProcess) -> None:
@@ -62,7 +62,8 @@ class ExternalEnginePlayer(Player, ABC):
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         """Request an analysis to a depth or for a time."""
         raise SpecError(
-            f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command for evaluations: use nboard or uci"
+            f"player {self.spec.name} cannot analyse, since {self.PROTOCOL} has no command for evaluations: "
+            "use nboard or uci"
         )
 
     def begin(self, game: Game, seed: int) -> None:
@@ -100,7 +101,7 @@ class ExternalEnginePlayer(Player, ABC):
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Yield analyses of the best move, for a time or, without one, to a depth or level.
+        """Yield analyses of the best move, for a time or, without a time, to a depth; a level is used as a depth.
 
         Raises `AwelloError` if the engine fails or reports no plausible value.
         """
@@ -129,7 +130,7 @@ class ExternalEnginePlayer(Player, ABC):
         return min(clock.seconds, MAX_SEARCH_SECONDS if limit is None or limit.seconds is None else limit.seconds)
 
     def _listen(self, output: EngineOutput) -> EngineOutput:
-        """Yield the engine's output.  If closed early, kill the process, which may still be searching."""
+        """Yield the engine's output.  After an error or an early close, kill the process, which may be searching."""
         started = monotonic()
         try:
             if self.failure:
@@ -153,7 +154,7 @@ class ExternalEnginePlayer(Player, ABC):
 def read_analysis(
     position: Position, moves: str, value: float | None, depth: int, exact: bool = False, confidence: int = 100
 ) -> Analysis | None:
-    """Convert an engine's output to an analysis; None if the value or the first move is impossible."""
+    """Convert an engine's output to an analysis; return None if the value or the first move is impossible."""
     pv = play_names(split_transcript(moves, position.game)[0], position)[0].moves
     if not pv or value is None or abs(position.lead + value) > position.game.points:
         return None

@@ -2,7 +2,7 @@
 
     gtp,command=gtp-rhino -l 5
 
-Passes may be omitted.  The protocol transmits moves without values.
+A client may omit passes.  The protocol transmits moves without values.
 """
 
 import math
@@ -32,7 +32,7 @@ COLOURS = "black", "white"
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """The clock of a colour: the seconds left for a number of moves (0: for the whole game), then overtime."""
+    """The clock of a colour: the seconds left for a number of moves (0: for all moves), then overtime."""
 
     seconds: float = math.inf
     moves: int = 0
@@ -48,7 +48,7 @@ class TimeLeft:
         return Clock(max(0.0, self.seconds), self.more / self.more_moves if self.more_moves else 0.0), None
 
     def spend(self, seconds: float) -> "TimeLeft":
-        """Return the clock after a move."""
+        """Return the clock after a move that took `seconds`."""
         left, moves = self.seconds - seconds, max(0, self.moves - 1)
         if self.more_moves and (moves == 0 if self.moves else left <= 0):
             left, moves = self.more, self.more_moves
@@ -134,7 +134,7 @@ class GtpServer(EngineServer):
         _parse_number(komi, "a number of points")  # Othello has no komi, but Go controllers send it
 
     def _turn(self, side: int) -> Position:
-        """Return the current position with this side to move, inserting a forced pass of the other side."""
+        """Return the current position with this side to move, after a forced pass of the other side if necessary."""
         position = self.position
         if position.side != side and position.legal_moves() == (PASS,):
             position = position.after(PASS)
@@ -152,7 +152,7 @@ class GtpServer(EngineServer):
         self.positions.pop()
 
     def _load(self, file: str, move: str = "") -> None:
-        """Load a game in the Generic Game Format, the SGF of Othello; if `move` is given, only the moves before it."""
+        """Load a game in the Generic Game Format, the SGF of Othello; with `move`, load only the moves before it."""
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
         except OSError as error:
@@ -249,7 +249,7 @@ class GtpPlayer(ExternalEnginePlayer):
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
         if record.start != Position.start(record.start.game):
             raise SpecError(
-                "player gtp plays only from the start of a game, as GTP cannot set up a position: choose nboard"
+                "player gtp plays only from the start of a game, since GTP cannot set up a position: use nboard"
             )
         self._send_moves(process, record)
         colour, seconds = COLOURS[record.final.side], self.time_limit(clock, self.limit)
@@ -282,11 +282,11 @@ class GtpPlayer(ExternalEnginePlayer):
 
 
 def request(process: LineProcess, command: str, seconds: float | None = None) -> str:
-    """Send a command and return the answer in one line; raise `GtpError` if it is an error."""
+    """Send a command and return the answer as one line; raise `GtpError` if the answer is an error."""
     process.send(command)
     answer = list[str]()
     for line in process.lines(lambda line: answer and not line, seconds):
-        if answer or line.startswith(("=", "?")):  # earlier lines are not part of the answer
+        if answer or line.startswith(("=", "?")):  # lines before the answer are skipped
             answer.append(line)
         if len(answer) > MAX_LINES:
             raise Forfeit("crash", f"the answer of {process.command!r} to {command!r} is too long")

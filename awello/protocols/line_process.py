@@ -1,4 +1,4 @@
-"""An external engine's process, which reads and writes lines, with a time limit for each answer."""
+"""The process of an external engine, which exchanges lines with Awello; each answer has a time limit."""
 
 import os
 import shlex
@@ -27,13 +27,13 @@ MAX_LINE_CHARS = 1 << 14
 
 
 class LineProcess:
-    """A running process; it is ended when this object is deleted or our process ends."""
+    """A running process, which is ended when this object is deleted or Awello exits."""
 
     def __init__(self, command: str, protocol: str, log: str = "") -> None:
         self.command, self.protocol = command, protocol
         if not command.strip():
             name = protocol.lower()
-            raise SpecError(f"player {name} needs a command: write {name},command=COMMAND, which starts the engine")
+            raise SpecError(f"player {name} needs a command: write {name},command=COMMAND to start it with COMMAND")
         try:
             self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen closes it)
         except OSError as error:
@@ -46,7 +46,7 @@ class LineProcess:
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
                 errors="replace",
-                start_new_session=True,  # Ctrl-C reaches only us, and we end the process
+                start_new_session=True,  # Ctrl-C reaches only Awello, which then ends the process
             )
         except (OSError, ValueError) as error:
             raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
@@ -76,7 +76,7 @@ class LineProcess:
             raise self._end_forfeit() from None
 
     def read(self, end: float) -> str | None:
-        """Return the next line, None if none arrives by the time `end`; raise `Forfeit` if the process has ended."""
+        """Return the next line, or None if none arrives by the time `end`; raise `Forfeit` if the process has ended."""
         try:
             line = self._lines.get(timeout=end - monotonic())
         except (Empty, ValueError):  # ValueError: the time has passed, and the timeout is negative
@@ -86,7 +86,10 @@ class LineProcess:
         return line.strip()
 
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
-        """Yield lines up to the last one; raise `Forfeit` if it is late.  `seconds` is the time for a move."""
+        """Yield lines up to the first for which `is_last` is true; raise `Forfeit` if that line is late.
+
+        `seconds` is the time for a move; without it, the time limit of other answers applies.
+        """
         end = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
         while (line := self.read(end)) is not None:
             yield line
@@ -120,7 +123,10 @@ def _log_line(log: TextIO, direction: str, line: str) -> None:
 
 
 def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
-    """Queue the lines of a process, then None.  Must not reference the object, as its deletion ends the process."""
+    """Queue the lines of a process, then None.
+
+    This function must not reference the `LineProcess`, since the deletion of that object ends the process.
+    """
     with log, output:
         while line := output.readline(MAX_LINE_CHARS):
             _log_line(log, "<", line)

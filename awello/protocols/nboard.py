@@ -2,8 +2,8 @@
 
     nboard@5s,command=ntest,depth=14
 
-The protocol has no clock.  The depth set by NBoard is our engine's level.  An external engine searches to a depth; a
-time limit only determines when its answer is late.
+The protocol has no clock.  The depth that NBoard sets is the level of Awello's engine.  An external engine searches to
+a depth; a time limit only determines when its answer is late.
 """
 
 import re
@@ -33,7 +33,7 @@ MAX_DEPTH = 60
 
 
 class NBoardServer(EngineServer):
-    """Awello's engine for NBoard."""
+    """Awello's engine for NBoard and other GUIs with its protocol."""
 
     GAME = Game.OTHELLO
     STOP_WORD = "ping"
@@ -115,7 +115,7 @@ class NBoardServer(EngineServer):
         return analysis
 
     def _analyse(self) -> None:
-        """Evaluate each position of the game, last first: the results of later positions speed up earlier ones."""
+        """Evaluate each position of the game, last first: the results for later positions speed up earlier searches."""
         self.send("status Analysing")
         for ply in range(len(self.positions) - 1, -1, -1):
             if self.stop_requested:
@@ -175,7 +175,7 @@ def _is_answer(line: str) -> bool:
 
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
-    """Read the output of an analysis for a time, then interrupt it, as hints have no last line."""
+    """Yield the output of a `hint` for some seconds, then interrupt it, since a hint has no last line."""
     end = time.monotonic() + seconds
     while (line := process.read(end)) is not None:
         yield line
@@ -184,7 +184,7 @@ def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
 
 
 def _parse_search(position: Position, line: str) -> Analysis | None:
-    """Parse `search F5D6 +1.25 0 12`, or the shorter `=== F5/1.25/0.8`."""
+    """Parse `search F5D6 +1.25 0 12`, or the shorter `=== F5/1.25/0.8`; return None for other lines."""
     kind, moves, value, _, depth = [*re.split(r"[\s/]+", line.replace("===", "=== ", 1)), *[""] * 5][:5]
     if kind not in ("search", "book", "==="):
         return None

@@ -30,11 +30,11 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 
 NULL_MOVE = "0000"
 DEFAULT_SECONDS = 1.0
-OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # the options that this client sets
+OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # the options that `UciPlayer` sets
 
 
 class UciServer(EngineServer):
-    """Awello's engine for Auale."""
+    """Awello's engine for GUIs that speak UCI, such as Auale."""
 
     GAME = Game.ABAPA
     STOP_WORD = "stop"
@@ -62,7 +62,7 @@ class UciServer(EngineServer):
             case "setoption":
                 self._set_option(words)
             case "position":
-                self.position = None  # an invalid line must not leave the previous position
+                self.position = None  # so that `go` after an invalid line does not search the old one
                 self.position = self._parse_position(words)
             case "go":
                 self._go(words)
@@ -89,13 +89,13 @@ class UciServer(EngineServer):
                 self.change_engine(GAMES_BY_VARIANT[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
-                self.change_engine(self.engine.game, hash=parse_int(value, "megabytes"))
+                self.change_engine(self.engine.game, hash=parse_int(value, "a number of megabytes"))
             case ["name", "threads", "value", value]:
                 self.change_engine(self.engine.game, threads=parse_int(value, "a number of threads"))
             case _:
                 options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(GAMES_BY_VARIANT)})"
                 text = " ".join(words)[:MAX_QUOTED_CHARS]
-                raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {text!r}")
+                raise NotationError(f"expected 'name OPTION value VALUE' with an option of {options}, found {text!r}")
 
     def _parse_position(self, words: list[str]) -> Position:
         """Parse `startpos` or `fen DIAGRAM`, followed by moves."""
@@ -105,9 +105,9 @@ class UciServer(EngineServer):
             case ["fen", diagram, *rest]:
                 start = parse_position(diagram, self.engine.game)
             case _:
-                raise NotationError("expected startpos or fen DIAGRAM, then moves")
+                raise NotationError("expected startpos or fen DIAGRAM, and optionally moves")
         if rest and rest[0] != "moves":
-            raise NotationError(f"expected moves after the position, found {rest[0]!r}")
+            raise NotationError(f"expected the word 'moves' after the position, found {rest[0]!r}")
         return parse_transcript("".join(rest[1:]), start).final
 
     def _go(self, words: list[str]) -> None:
@@ -136,21 +136,21 @@ class UciServer(EngineServer):
         return self.search(self.engine.analyse_with_clock(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Find a book move.  A level turns the book off, so that only the search counts."""
+        """Return a book move; None if there is none, or if a level is set, which turns the book off."""
         entry = load_shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:
-        """Parse the time or depth of a `go` line; default: the level."""
+        """Parse the time or depth of a `go` line; without one, return the level as a limit."""
         values = dict(pairwise(words))
         if "movetime" in values:
-            return Limit(seconds=max(1, parse_int(values["movetime"], "milliseconds")) / 1000)
+            return Limit(seconds=max(1, parse_int(values["movetime"], "a number of milliseconds")) / 1000)
         if "depth" in values:
             return Limit(depth=max(1, parse_int(values["depth"], "a depth")))
         return self.limit
 
 
-@register("uci", "an external Awalé engine that speaks UCI, such as Aalina: uci@1s,command=aalina, or a depth: @8")
+@register("uci", "an external Awalé engine that speaks UCI, such as uci@1s,command=aalina; the limit can be a depth")
 @dataclass
 class UciPlayer(ExternalEnginePlayer):
     """Plays an external engine's `bestmove`."""
@@ -202,6 +202,6 @@ class UciPlayer(ExternalEnginePlayer):
 
 
 def _parse_info(position: Position, line: str) -> Analysis | None:
-    """Parse `info depth 8 score cp 150 pv FfBe`; None for other lines."""
+    """Parse `info depth 8 score cp 150 pv FfBe`; return None for other lines."""
     info = re.match(r"info\b(?:.* depth ([0-9]{1,3})\b)?.* score cp (-?[0-9]{1,6})\b.* pv ([A-Fa-f ]+)", line)
     return info and read_analysis(position, info[3], int(info[2]) / 100 - position.lead, int(info[1] or 0))

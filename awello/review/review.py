@@ -46,12 +46,12 @@ class PositionAnalyser(Protocol):
     """The engine interface that a review needs."""
 
     def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Analyse a position that is not over; yields results of increasing quality."""
+        """Analyse a position that is not over; yield results of increasing quality."""
 
 
 @dataclass(frozen=True)
 class MoveReview:
-    """A played move compared with the best one. Values are margins at the end of the game, from the mover's view."""
+    """A played move compared with the best one.  Values are margins at the end of the game, from the mover's view."""
 
     ply: int
     """The number of the move in the game, counted from 1, passes included."""
@@ -152,12 +152,13 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
     """Review a move by the values of the positions before and after it."""
     value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
     exact = after.exact or (move == best_move and before.exact)
-    # Step 1. No move exceeds the best value: an exact value overrides an estimate, otherwise the higher value is used.
+    # Step 1. A move cannot exceed the best value: if only the best value is exact, lower the move's value to it,
+    # otherwise raise the best value.
     if before.exact and not after.exact:
         value = min(value, best)
     else:
         best = max(value, best)
-    # Step 2. If the played move is the engine's choice, both values become the more reliable one.
+    # Step 2. If the played move is the engine's choice, use the more reliable of both values for both.
     if move == best_move:
         value = best = value if after.exact and not before.exact else best
     # Step 3. A move without loss is the best move.

@@ -1,14 +1,14 @@
 """The rules of Awalé on two words: the mover's row and the opponent's, one byte per pit, the captured seeds in byte 6.
 
 Sowing adds a table entry to each row.  Captures are found without a loop: the flag of every pit with 2 or 3 seeds is
-cleared, and one instruction counts the cleared flags up to the last pit sown.  The variants differ in grand slams
-(captures of all the opponent's seeds), feeding, repetition and the end of the game:
+cleared, and one instruction counts the consecutive cleared flags, from the last pit sown backwards.  The variants
+differ in grand slams (captures of all the opponent's seeds), feeding, repetition and the end of the game:
 
 | variant    | grand slam       | opponent without seeds              | repetition: remaining seeds | ends early at    |
 |------------|------------------|-------------------------------------|-----------------------------|------------------|
-| abapa      | captures nothing | must be fed if possible             | each player keeps their row | 25 seeds         |
+| abapa      | captures nothing | must be fed if possible             | each player keeps their row | 25 captured      |
 | tournament | captures nothing | must be fed if possible             | count for neither player    | 25, or 6 in play |
-| romein     | captures all     | illegal unless every move does this | split evenly                | never            |
+| romein     | captures all     | must be left some seeds if possible | split evenly                | never            |
 """
 
 import re
@@ -28,8 +28,8 @@ BYTE_ONES = U(0x010101010101)
 PIT_FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds at most 48
 AT_LEAST_1 = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
 REACHES_OTHER_ROW = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
-GATHER_FLAGS = U(0x0000040810204080)  # multiplying by it gathers the six flags at bit 49
-# Captures use a seventh pit that never holds 2 or 3, for moves that end in the mover's row.
+GATHER_FLAGS = U(0x0000040810204080)  # multiplying by it gathers the six flags in bits 49 to 54
+# For moves that end in the mover's row, `find_captured` uses byte 6 as a last pit that never counts as 2 or 3 seeds.
 TWOS_7_PITS = U(0x02020202020202)
 EVEN_7_PITS = U(0x00FEFEFEFEFEFE)
 AT_LEAST_1_7_PITS = U(0x7F7F7F7F7F7F7F)
@@ -42,7 +42,7 @@ START_ROW = 0x040404040404
 
 # ---- rules (kernels) ------------------------------------------------------------------------------------------------
 def _build_sowing_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tabulate, by 64 * pit + seeds, the seeds that each row gains and the shift of the last pit sown."""
+    """Tabulate, by 64 * pit + seeds, the seeds that each row gains, and the `last` shift of `find_captured`."""
     own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
     for pit in range(6):
         for seeds in range(64):
@@ -68,20 +68,20 @@ def seeds_in(row: U) -> int:
 
 @kernel("uint64(uint64, uint64, boolean)")
 def find_captured(row: U, last: U, grand_slams: bool) -> U:
-    """Return the captured pits of the opponent's row, with their seeds after sowing.
+    """Return the opponent's row reduced to the captured pits, with their seeds after sowing.
 
     `last` is the left shift that moves the last pit sown to the top byte; `grand_slams` allows capturing all seeds.
     """
-    # the flags of the pits with neither 2 nor 3 seeds
+    # the flags of the pits that hold neither 2 nor 3 seeds
     safe = (((row & EVEN_7_PITS) ^ TWOS_7_PITS) + AT_LEAST_1_7_PITS) & FLAGS_7_PITS
-    run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the length of the run
+    run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the number of captured pits
     captured = row & (~(ALL_BITS >> run) >> last)
     return U(0) if captured == row & ROW_MASK and not grand_slams else captured
 
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
-    """Return both rows after a legal move, the next mover's first, and the captured pits."""
+    """Return both words after a legal move, the next mover's first, and the captured pits, which are not yet scored."""
     shift = U(pit << 3)
     entry = (own >> shift & BYTE_MASK) + (shift << U(3))
     row = opp + SOW_OPP[entry]
@@ -131,13 +131,13 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
-    """Return the mover's final score in a game that did not end by repetition."""
+    """Return the mover's final margin in a game that did not end by repetition."""
     lead = to_signed(own >> U(48)) - to_signed(opp >> U(48))
     return lead if is_stopped(game, own, opp) else lead + seeds_in(own) - seeds_in(opp)
 
 
 def compute_final_seeds(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-    """Return the final seeds of the mover and of the opponent: the captured ones and their shares of the rest."""
+    """Return the final seeds of the mover and of the opponent: captured seeds plus shares of the remaining ones."""
     captured, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
     if repeated and game == ROMEIN:
         rows = (sum(rows) // 2, sum(rows) // 2)
@@ -147,7 +147,7 @@ def compute_final_seeds(game: int, own: int, opp: int, repeated: bool) -> tuple[
 
 
 # ---- adapter --------------------------------------------------------------------------------------------------------
-PIT_NAMES = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's left
+PIT_NAMES = ("ABCDEF", "abcdef")  # South's row and North's row, each from its owner's left
 
 
 def pits_of(word: int) -> list[int]:

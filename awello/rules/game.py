@@ -52,8 +52,8 @@ class Game(IntEnum):
 
         General code uses the adapter for facts (units, sides, whether there are passes) and for everything that depends
         on the rules (notation, scores, endings), instead of testing which game it is.  All adapters have the same
-        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Higher layers look up their own
-        differences by `family`.
+        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Higher layers keep their own
+        tables by `family`.
         """
         return ADAPTERS[int(self)]
 
@@ -138,7 +138,7 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
 def play(game: int, own: U, opp: U, move: int) -> tuple[U, U]:
-    """Return the position after a legal move, the next mover's word first. A pass just swaps the words."""
+    """Return the position after a legal move other than a pass, the next mover's word first."""
     if game >= awale.ABAPA:
         return awale.play(game, own, opp, move)
     return othello.play(own, opp, move)
@@ -197,7 +197,7 @@ def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words)
 
 @kernel("int64(int64, uint64, uint64, uint64[:, ::1])")
 def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
-    """Write the canonical position after each legal move, or after a pass, to `words`; return their number."""
+    """Write the canonical position after each legal move, or a pass, to `words`; return the number of positions."""
     moves, count = legal_moves(game, own, opp), 0
     if moves == U(0) and not is_over(game, own, opp):
         words[0, 0], words[0, 1] = othello.canonical(opp, own)

@@ -49,9 +49,9 @@ def score(own: U, opp: U, board_mask: U) -> int:
 def insert_passes(
     own: U, opp: U, board_mask: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
 ) -> tuple[int, int]:
-    """Copy moves and insert the missing passes as -1; return the numbers of moves read and written.
+    """Copy moves and insert the missing passes as -1; return how many moves were read and written.
 
-    Stops at the first illegal move.
+    Copying stops at the first illegal move.
     """
     written = 0
     for count in range(given.size):
@@ -94,7 +94,7 @@ def transpose(word: U) -> U:
 
 @kernel("uint64(uint64, int64)")
 def apply_symmetry(word: U, symmetry: int) -> U:
-    """Apply one of the eight symmetries: bit 0 mirrors, bit 1 flips vertically, bit 2 transposes."""
+    """Apply one of the eight symmetries: bit 0 of `symmetry` mirrors, then bit 1 flips vertically, bit 2 transposes."""
     if symmetry & 1:
         word = mirror(word)
     if symmetry & 2:
@@ -176,7 +176,7 @@ class OthelloAdapter:
 
     @property
     def board_name(self) -> str:
-        """The name of the board, which is shared by the variants of Awalé."""
+        """The name of the board; all variants of Awalé share one."""
         return self.family if self.size == 8 else f"{self.family}{self.size}"
 
     @property
@@ -190,7 +190,7 @@ class OthelloAdapter:
         return squares_of(self.size)
 
     def lead(self, own: int, opp: int) -> int:
-        """Return the margin that the mover has already secured."""
+        """Return the mover's lead in captured seeds; 0 in Othello."""
         return 0
 
     def check(self, own: int, opp: int) -> None:
@@ -202,11 +202,11 @@ class OthelloAdapter:
             raise NotationError(f"two discs lie on {square}: put at most one disc on a square")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-        """Return the discs or captured seeds of the mover and the opponent."""
+        """Return the discs or captured seeds of the mover and the opponent; after the end, the final ones."""
         return own.bit_count(), opp.bit_count()
 
     def score(self, first: int, second: int) -> tuple[int, int]:
-        """Return the official score for the final counts."""
+        """Return the official score of both sides for their final counts."""
         empty = self.points - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share

@@ -15,12 +15,12 @@ ADDRESS_PATTERN = re.compile(
 
 
 def is_address(location: str) -> bool:
-    """Whether a location is (or is meant as) the address of a server, not a file."""
+    """Return whether a location is, or is meant as, the address of a server rather than a file."""
     return ADDRESS_PATTERN.match(location) is not None
 
 
 def may_exist(location: str) -> bool:
-    """Whether a location is an existing file or an address; addresses are not checked."""
+    """Return whether a location is an existing file or an address, which is not checked."""
     return is_address(location) or Path(location).expanduser().exists()
 
 
@@ -45,7 +45,7 @@ def parse_address(location: str, application: str) -> URL:
 
 
 def invalid_address_error(application: str) -> ConfigError:
-    """The error for an address that cannot be parsed or looked up."""
+    """Return the error for an address that cannot be parsed or looked up."""
     return ConfigError(
         f"the address of the {application} is not valid: write postgresql://USER:PASSWORD@HOST:PORT/NAME, "
         "with special characters in the password encoded, such as %40 for @"

@@ -17,12 +17,12 @@ from awello.storage.migrations import Schema, is_current, migrate, needs_views
 LOCK_TIMEOUT = 30  # seconds to wait for another writer, or for a connection to a server
 IDLE_TIMEOUT = 300  # seconds after which a server ends an idle transaction, whose client may have disconnected
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-MAX_QUERY_VALUES = 500  # in one statement
+MAX_QUERY_VALUES = 500  # per statement
 PRIVATE_FILE_MODE = 0o600  # readable only by its owner
 WRITE_LOCK, SERVER_LOCK = (
     4158,
     4159,
-)  # PostgreSQL's advisory locks: of write transactions, and of the server that owns the database
+)  # keys of PostgreSQL's advisory locks: for write transactions, and for the server that owns the database
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _open_file(file: Path, schema: Schema) -> Engine:
 
 
 def _create_views(engine: Engine, schema: Schema) -> None:
-    """Create the temporary views of a schema on every connection from now on."""
+    """Create the temporary views of a schema on every new connection; existing connections are closed."""
     engine.dispose()
 
     @event.listens_for(engine, "connect")
@@ -109,14 +109,17 @@ def _lower(text: str | None) -> str | None:
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
 def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """The rows of a query with one of many values in a column, split into several statements if necessary."""
+    """Yield the rows of a query in which a column has one of the values; many values take several statements."""
     for at in range(0, len(values), MAX_QUERY_VALUES):
         yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
 
 @contextmanager
 def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Connection]:
-    """Run a write transaction, one at a time; a database server aborts it after `idle` seconds without a statement."""
+    """Open a write transaction, once no other is open.
+
+    A database server aborts the transaction after `idle` seconds without a statement.
+    """
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             limit = f"set_config('idle_in_transaction_session_timeout', '{1000 * idle:.0f}', true)"
@@ -125,12 +128,12 @@ def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Co
 
 
 def next_id(connection: Connection, table: Table) -> int:
-    """The number of the next row, in a write transaction."""
+    """Return the next free number of a table; call this in a write transaction."""
     return int(connection.execute(select(func.coalesce(func.max(table.c.id), 0) + 1)).scalar_one())
 
 
 def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
-    """Lock a database for one server until the lock is closed or the process ends; None if it is already locked."""
+    """Lock a database for one server until the lock is closed or the process ends; return None if it is locked."""
     return _lock_file(f"{engine.url.database}-open") if engine.dialect.name == "sqlite" else _lock_server(engine)
 
 
@@ -145,12 +148,12 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
         lock.close()
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return None
-        raise StorageError(f"the file {file!r} cannot be used: {error}") from None
+        raise StorageError(f"the lock file {file!r} cannot be used: {error}") from None
     return lock
 
 
 def _lock_server(engine: Engine) -> Connection | None:
-    """Take an advisory lock of PostgreSQL, which is released when the connection is lost."""
+    """Take an advisory lock of PostgreSQL, which is released when its connection is lost; None if it is taken."""
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     lock.detach()  # `close` closes it instead of returning it to the pool
     for setting in (

@@ -1,8 +1,8 @@
 """Schemas and migrations, which update databases of older versions of Awello.
 
 A new database is created with the current tables.  The table `state` stores the number of applied migrations; missing
-ones run when the database is opened.  It also stores the application, so that the database of another application is
-refused.
+migrations run when the database is opened.  The table also stores the name of the application, so that the database of
+another application is refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ STATE_TABLE = Table("state", MetaData(), Column("steps", Integer, nullable=False
 APPLICATION_BY_TABLE = {
     "accounts": "club",
     "pages": "archive",
-}  # version 0.1.0 did not store the application
+}  # a table that identifies the application, which version 0.1.0 did not store
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Schema:
 
 
 def is_current(connection: Connection, name: str, schema: Schema) -> bool:
-    """Whether a database is up to date; raises `ConfigError` for the database of another application."""
+    """Return whether a database is up to date; raise `ConfigError` if it belongs to another application."""
     inspector = inspect(connection)
     tables = set(inspector.get_table_names())
     columns = {column["name"] for column in inspector.get_columns("state")} if "state" in tables else set()
@@ -55,14 +55,14 @@ def is_current(connection: Connection, name: str, schema: Schema) -> bool:
 
 
 def needs_views(connection: Connection, schema: Schema) -> bool:
-    """Whether a database is read-only, so that it must be read through the views of its schema."""
+    """Return whether a database is a read-only file of version 0.1.0, which must be read through the schema's views."""
     if "mode" not in connection.engine.url.query or not inspect(connection).has_table("state"):
         return False
     return bool(schema.views) and _count_migrations(connection) == 0
 
 
 def migrate(connection: Connection, name: str, schema: Schema) -> None:
-    """Create the tables, or run the missing migrations."""
+    """Create the tables of a new database, or run the migrations that an older one lacks."""
     if is_current(connection, name, schema):
         return  # another process has migrated it in the meantime
     inspector = inspect(connection)

@@ -1,1 +1,1 @@
-"""The page, its API and its live channel."""
+"""The page, its HTTP API and its WebSocket connections."""

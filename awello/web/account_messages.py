@@ -41,7 +41,7 @@ class TokenRequest(RequestModel):
 class SessionJson(BaseModel):
     """The logged-in account."""
 
-    name: str | None = Field(description="Null without a login")
+    name: str | None = Field(description="Null if not logged in")
     bot: bool = False
 
 
@@ -83,7 +83,7 @@ class ClubGameJson(BaseModel):
     number: int
     variant: GameName
     players: tuple[str, str]
-    side: Literal[0, 1] = Field(description="The side of this player")
+    side: Literal[0, 1] = Field(description="The side of the player whose profile this is")
     seconds: float = Field(description="Each player's clock at the start")
     increment: float
     rated: bool
@@ -91,7 +91,7 @@ class ClubGameJson(BaseModel):
     over: bool
     winner: Literal[0, 1] | None
     score: tuple[int, int] | None = Field(description="Null unless the game ended on the board")
-    reason: str = Field(description="How the game ended off the board, else empty")
+    reason: str = Field(description="How the game ended if not on the board, else empty")
     rating_change: int | None = Field(description="Null for an unrated game")
 
 

@@ -28,14 +28,14 @@ from awello.web.rate_limits import network_of
 from awello.web.request_guard import address_of
 
 MAX_EXPORTED_GAMES = 5000  # in one file
-Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games numbered below this")]
+Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]
 
 router = APIRouter(prefix="/api/club", tags=["club"])
 
 
 def _check_limit(allowed: bool) -> None:
     if not allowed:
-        raise ApiError(429, "too_many_attempts", "too many attempts: wait a minute")
+        raise ApiError(429, "too_many_attempts", "too many attempts: try again later")
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
@@ -56,14 +56,14 @@ async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> 
 
 @router.post("/session", summary="Log in", response_model=SessionJson)
 async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
-    """Create a session, kept in a cookie."""
+    """Create a session, and set its cookie."""
     origin = read_origin(request)
     account, hashed = await _load_login(club, login.name, origin)
     correct = await club.run_hash(accounts.verify_password, hashed, login.password)
     if account is None or not correct:
         name = (
             account.name if account else "an unknown name"
-        )  # an unknown name may be a password typed into the wrong field
+        )  # an unknown name is not logged: it may be a password typed into the wrong field
         await club.write(
             lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
         )
@@ -95,11 +95,11 @@ async def change_password(passwords: PasswordRequest, club: RequiredClub, reques
 
 
 async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
-    """The account of a name and its password hash; raises `ApiError` after too many attempts."""
+    """Return the account with this name and its password hash; raise `ApiError` after too many attempts."""
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
-        account_id = account.id if account else 0  # an unknown name takes the same time
+        account_id = account.id if account else 0  # for an unknown name too, so that the time does not reveal it
         return account, hashed, accounts.find_known_origin(connection, account_id, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
@@ -126,12 +126,12 @@ async def log_out(club: RequiredClub, request: Request) -> Any:
 
 @router.get("/session", summary="Show the logged-in account", response_model=SessionJson)
 async def show_session(club: RequiredClub, request: Request) -> Any:
-    """The account of the session or token of the request."""
+    """Return the account to which the session or token of the request belongs."""
     return await club.authenticate(request.headers, request.cookies) or {"name": None}
 
 
 def _session_response(request: Request, origin: Origin, name: str, secret: str) -> Response:
-    """A response that sets cookies which scripts cannot read and other sites' requests do not carry."""
+    """Return a response with cookies that scripts cannot read and that requests from other sites do not carry."""
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
@@ -147,7 +147,9 @@ def _session_response(request: Request, origin: Origin, name: str, secret: str) 
 async def _require_user(club: Any, request: Request) -> Any:
     account = await club.authenticate(request.headers, request.cookies)
     if account is None or account.bot:
-        raise ApiError(401, "login_required", "this request needs a logged-in user: log in first")
+        raise ApiError(
+            401, "login_required", "this request needs a logged-in user, not a bot: log in with a name and a password"
+        )
     return account
 
 
@@ -178,7 +180,7 @@ async def list_bots(club: RequiredClub, request: Request) -> Any:
 
 
 async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, Any]:
-    """The logged-in user, and the user's bot with this name."""
+    """Return the logged-in user, and the user's bot with this name."""
     owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.id:
         raise ApiError(404, "unknown_bot", f"you have no bot named {name}: check the name", name=name)
@@ -250,7 +252,7 @@ async def show_player(
     "/players/{name}/games", summary="Export the games of a player", response_class=Response, responses=FILE_RESPONSES
 )
 async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
-    """The finished games: GGF for Othello, OGN for Awalé, or both in a `.zip`."""
+    """Export the latest finished games, at most 5000: GGF for Othello, OGN for Awalé, or both in a `.zip`."""
     account = await club.read(partial(accounts.get_account, name=name))
     _check_limit(club.download_limits.take(network_of(address_of(request))))
 

@@ -45,7 +45,10 @@ class ErrorJson(BaseModel):
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorJson, "description": "The request is invalid: an illegal move, an unknown player"},
+    400: {
+        "model": ErrorJson,
+        "description": "The request is invalid, for example because of an illegal move or an unknown player",
+    },
     403: {"model": ErrorJson, "description": "The request comes from another site, or is not allowed now"},
     413: {"model": ErrorJson, "description": "The request is too large"},
     422: {"model": ErrorJson, "description": "The request has missing, unknown or invalid fields"},
@@ -53,7 +56,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 NOT_FOUND: dict[str, Any] = {"model": ErrorJson, "description": "Not found"}
 CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "Not possible while something else is running"}
-UNAUTHORIZED: dict[str, Any] = {"model": ErrorJson, "description": "Not logged in, or not allowed"}
+UNAUTHORIZED: dict[str, Any] = {"model": ErrorJson, "description": "Not logged in, or the password or token is wrong"}
 TOO_MANY_REQUESTS: dict[str, Any] = {"model": ErrorJson, "description": "Too many requests"}
 
 router = APIRouter(prefix="/api")
@@ -74,7 +77,7 @@ async def list_rules() -> list[RulesJson]:
 
 @router.get("/players", summary="List the players")
 async def list_players() -> list[Json]:
-    """List the registered players, with the settings that a spec can contain."""
+    """List the players that clients can choose, with the settings that they can change."""
     return [
         {
             "name": name,
@@ -98,7 +101,7 @@ async def describe_positions(request: PositionsRequest, client: Request) -> Resp
 
 @router.post("/choose", summary="Choose a move", response_model=ChoiceJson)
 async def choose(request: ChooseRequest, client: Request) -> Any:
-    """Let a player choose a move in the last position; returns the move, the time used and the position after it."""
+    """Let a player choose a move in the last position; return the move, the time used and the new position."""
     return (await _search(request.to_task(), client))[-1]
 
 
@@ -110,7 +113,7 @@ async def analyse(request: AnalyseRequest, client: Request) -> Any:
 
 @router.post("/review", summary="Review a game", response_model=ReviewJson)
 async def review(request: ReviewRequest, client: Request) -> Any:
-    """Compute the value and the loss of each move, the best move, and a summary for each side."""
+    """Compute the value and the loss of each move, the best move in each position, and a summary for each side."""
     task = request.to_task()
     *moves, summary = await _search(task, client)
     return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
@@ -123,9 +126,9 @@ async def _search(task: EngineTask, client: Request) -> list[Answer]:
 
 @router.post("/detect", summary="Detect a game or position in a text", response_model=DetectedGameJson)
 async def detect(request: TextRequest, client: Request) -> Response:
-    """Find a game or position in a text: a transcript, an OBF board, or an Awalé diagram or moves.
+    """Find a game or position in a text: a transcript, an OBF board, an Awalé diagram, or a file in a text format.
 
-    Other text around it is ignored.  If there are several games, the first is returned, with their number in `games`.
+    Other text around it is ignored.  If there are several games, the first is returned, and `games` is their number.
     """
     game = None if request.game is None else Game[request.game.upper()]
     return await respond_with_json(client, detect_text, request.text, game)

@@ -49,9 +49,10 @@ def create_app(
 ) -> FastAPI:
     """Create the application; it accepts requests for `host` and for the additional `host_names`.
 
-    `engines` is the number of engine processes, on this machine or on the workers of the dask scheduler at `cluster`
-    (0: one per worker).  `archive` and `club` are files or database addresses; None disables them, and an empty
-    `archive` is the default archive.  Engine processes start after `kernels` has compiled the kernels of the engines.
+    `engines` is the number of engine processes.  They run on this machine or, with `cluster`, on the workers of the
+    dask scheduler at this address, where 0 means one process per worker.  `archive` and `club` are files or database
+    addresses; None disables them, and an empty `archive` is the default archive.  Engine processes start after
+    `kernels` has compiled the kernels of the engines.
     """
     public = bool(host_names) or host not in LOCAL_HOSTS
 
@@ -71,7 +72,7 @@ def create_app(
             if cluster_workers:
                 app.state.engines.count = engines or len(await cluster_workers.list_workers())
             await app.state.engines.start()
-            if app.state.engines.count:  # without engine processes, the worker starts when it is needed
+            if app.state.engines.count:  # without engine processes, the worker starts at the first request
                 await app.state.workers.start()
         except Exception as error:
             app.state.startup_error = error  # `serve_app` raises it again

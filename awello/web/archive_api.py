@@ -40,18 +40,18 @@ class PlayedGameRequest(MovesRequest):
     )
     started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970")
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
-        default=[], description="The time of each move, null if unknown; empty if no times are known"
+        default=[], description="The seconds per move, null if unknown; empty if no times are known"
     )
     result: LossJson | None = Field(default=None, description="Leave out if the board decides the result")
 
     def to_record(self) -> Record:
-        """The record of the game; equal requests give equal records."""
+        """Return the record of the game; equal requests give equal records."""
         record = super().to_record()
         if self.result and record.final.over:
             raise AwelloError("the board already decides the result: leave 'result' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
             times, moves = len(self.seconds), len(record.moves)
-            message = f"seconds: {times} times for {moves} moves: give one time per move"
+            message = f"'seconds' has {times} times for {moves} moves: give one time per move"
             raise AwelloError(message, "move_times_mismatch", times=times, moves=moves)
         sides = zip(record.start.game.sides, self.players, strict=True)
         tags = {side: _clean_name(player) for side, player in sides if player is not None}
@@ -71,7 +71,7 @@ class SaveGameRequest(PlayedGameRequest):
     started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970", examples=[1763251200])
 
     def to_finished_record(self) -> Record:
-        """The record to save; refused if the game has no moves or is not over."""
+        """Return the record to save; raise `AwelloError` if the game has no moves or is not over."""
         record = self.to_record()
         if not record.moves:
             raise AwelloError("the game has no moves: there is nothing to save", "no_moves")
@@ -94,12 +94,13 @@ class GameFilterRequest(RequestModel):
     opening: Annotated[str, Field(max_length=60, description="Part of the English or French name")] = ""
     year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
     result: Annotated[
-        Literal["", "first", "second", "draw", "open"], Field(description="The winner; `open` for unfinished games")
+        Literal["", "first", "second", "draw", "open"],
+        Field(description="The winner, `draw`, or `open` for unfinished games"),
     ] = ""
-    through: Annotated[str, Field(max_length=100, description="Only games through this position; needs `game`")] = ""
+    through: Annotated[str, Field(max_length=100, description="Only games that reach this position; needs `game`")] = ""
 
     def to_filter(self) -> GameFilter:
-        """The filter for the archive."""
+        """Return the filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
             raise AwelloError("'through' needs the game of the position: add 'game'", "position_without_game")
@@ -109,14 +110,14 @@ class GameFilterRequest(RequestModel):
 
 
 class GameListRequest(GameFilterRequest):
-    """Filters for games, and the page of the list."""
+    """Filters for games, and the part of the list to return."""
 
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     before: Annotated[int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games with smaller numbers")] = None
 
 
 def archive_service_of(request: Request) -> ArchiveService:
-    """The archive service of the server that handles a request."""
+    """Return the archive service of the server that handles a request."""
     service: ArchiveService = request.app.state.archive_service
     return service
 
@@ -160,11 +161,11 @@ async def save_game(request: SaveGameRequest, service: Service, client: Request)
     service.check_save_limits(network_of(address_of(client)))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not service.public:  # on a public server, anyone could send games to learn from
+    if learners and not service.public:  # on a public server, anyone could send games to train them
         await call_in_worker(client, train_players, record, learners)
     return {"number": number}
 
 
 def _clean_name(text: str) -> str:
-    """A player's name in one line, without control characters."""
+    """Return a player's name in one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or UNNAMED_PLAYER

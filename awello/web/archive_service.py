@@ -1,6 +1,6 @@
 """The archive of the server: opened once, queried in threads, with limits on saved games.
 
-An archive that cannot be opened or read fails single requests, never the page.  Error messages of the database can
+If the archive cannot be opened or read, only the requests that use it fail.  Error messages of the database can
 contain file names and other private data, so they are logged and not sent to clients.
 """
 
@@ -19,8 +19,8 @@ from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
 
 DOWNLOAD_RATE = (5, 1 / 30)  # downloads of files per network: burst, and per second
-MAX_CONCURRENT_QUERIES = 4  # further queries wait, without blocking the server
-RETRY_DELAY = 10.0  # seconds before an archive that could not be opened is opened again
+MAX_CONCURRENT_QUERIES = 4  # further queries wait without blocking the server
+RETRY_DELAY = 10.0  # seconds before another attempt to open an archive that could not be opened
 MAX_SAVES_PER_MINUTE = 20  # per network
 MAX_SAVES_PER_DAY = 2000  # by all networks
 
@@ -51,12 +51,12 @@ class ArchiveService:
         return await to_thread.run_sync(self._run, query, limiter=self._query_limiter)
 
     def check_save_limits(self, network: str) -> None:
-        """Count a game that a network saves; raises `ApiError` above the limits."""
+        """Count a game that a network saves, or raise `ApiError` if a limit is reached."""
         if not self.save_limits.take(network):
             message = f"more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
             raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)
         if not self.total_save_limit.take():
-            message = f"this server has saved {MAX_SAVES_PER_DAY} games today: try again tomorrow"
+            message = f"this server saves at most {MAX_SAVES_PER_DAY} games per day: try again later"
             raise ApiError(429, "daily_save_limit", message, limit=MAX_SAVES_PER_DAY)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class ArchiveService:
 
 
 def _unavailable_error(error: Exception | None = None) -> ApiError:
-    """The error for clients; the cause is logged."""
+    """Return the error for clients, and log its cause."""
     if error:
         logging.getLogger("awello").error("the archive: %s", error)
     return ApiError(503, "archive_unavailable", "the archive cannot be used now: see the server's log")

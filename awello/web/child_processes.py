@@ -1,6 +1,7 @@
-"""Setup of the server's child processes: priority and memory limits, set before any heavy import.
+"""Set the priority and the memory limit of the server's child processes, before any slow import.
 
-The imports take about a second of CPU time while the page is being opened, so they run at low priority.
+The imports take about a second of CPU time and often run while the page is being opened: at low priority, they do not
+delay it.
 """
 
 import os
@@ -11,16 +12,16 @@ from pathlib import Path
 
 from awello.errors import ConfigError
 
-ENGINE_MEMORY_BYTES = 4 << 30  # limit of an engine process
+ENGINE_MEMORY_BYTES = 4 << 30  # memory limit of an engine process
 ENGINE_NICENESS = 10
-# The modules whose kernels the server process uses, and those with the kernels of the engines.
+# Modules with the kernels of the server process, and modules with the kernels of the engine processes.
 SERVER_KERNEL_MODULES = ("awello.rules.game", "awello.archive.game_tree_kernels")
 ENGINE_KERNEL_MODULES = ("awello.engine.midgame", "awello.engine.awale_kernels")
 CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30
 
 
 def run_contest(folder: Path, seconds: float | None) -> None:
-    """The main function of a contest's process; its bots inherit its priority and its memory limit."""
+    """Run a contest in its own process; the processes of its bots inherit the priority and the memory limit."""
     prepare_process(CONTEST_NICENESS, CONTEST_MEMORY_BYTES)
     from awello.web.contests import play_contest
 
@@ -42,7 +43,7 @@ def prepare_process(nice: int = ENGINE_NICENESS, memory: int = ENGINE_MEMORY_BYT
 
 
 def parse_niceness(default: int) -> int:
-    """The niceness of engine processes: the environment variable `AWELLO_NICE`, or the default."""
+    """Return the niceness from the environment variable `AWELLO_NICE`, or the default if it is not set."""
     text = os.environ.get("AWELLO_NICE", str(default))
     if not re.fullmatch(r"1?\d", text, re.ASCII):
         raise ConfigError(f"AWELLO_NICE={text!r} is not a niceness: set a number from 0 to 19, or unset it")

@@ -1,4 +1,4 @@
-"""The player specs that clients can use: only the settings listed here, within their ranges.
+"""The player specs that clients can use: only with the settings listed here, within their ranges.
 
 Other settings can read files, start programs, or take much memory or many processors, so only the owner of the server
 can use them.  Players from the owner's file (`AWELLO_PLAYERS`) accept all their settings from clients too.
@@ -13,9 +13,9 @@ from awello.evaluate.evaluator import MAX_SETTING, SQUARE_TABLES
 from awello.players.player import USER_MODULE_PREFIX, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
-TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that need a terminal or an external engine
+TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # these need a terminal or another program
 
-SettingCheck = Callable[[str, str], AwelloError | None]  # the error for a setting and a value that is not allowed
+SettingCheck = Callable[[str, str], AwelloError | None]  # returns an error if the value of a setting is not allowed
 
 
 def _allow_values(*values: str) -> SettingCheck:
@@ -71,12 +71,12 @@ ALLOWED_SETTINGS: dict[str, SettingCheck] = {
 
 
 def is_allowed_setting(player: str, setting: str) -> bool:
-    """Whether clients can change a setting of a player."""
+    """Return whether clients can change a setting of a player."""
     return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_owners_player(player)
 
 
 def make_client_player(text: str) -> Player:
-    """Make the player of a client's spec; raises `AwelloError` like `validate_spec`."""
+    """Create the player for a client's spec; raise `AwelloError` if `validate_spec` does."""
     return make_player(validate_spec(text))
 
 
@@ -85,7 +85,7 @@ def validate_spec(text: str) -> str:
     spec = parse_spec(text)
     find_player(spec.name)
     if spec.name in TERMINAL_PLAYERS:
-        message = f"{spec.name!r} plays in a terminal: choose another player"
+        message = f"{spec.name!r} needs a terminal or another program: choose another player"
         raise AwelloError(message, "terminal_player", player=spec.name)
     for key, value in () if _is_owners_player(spec.name) else spec.settings.items():
         if key not in ALLOWED_SETTINGS:
@@ -97,5 +97,5 @@ def validate_spec(text: str) -> str:
 
 
 def _is_owners_player(player: str) -> bool:
-    """Whether a player comes from the owner's file."""
+    """Return whether a player is defined in the owner's file."""
     return find_player(player).player_class.__module__.startswith(USER_MODULE_PREFIX)

@@ -1,6 +1,6 @@
 """The club over a WebSocket: requests of pages and bots, and the events sent to them.
 
-A client that reads too slowly is disconnected; when it connects again, it receives its games anew.
+A client that reads too slowly is disconnected; when it reconnects, it receives the current state of its games.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from awello.web.errors import ApiError, describe_error
 from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import network_of_client
 
-MAX_CONNECTIONS, MAX_VISITOR_CONNECTIONS = 5000, 1000  # visitors: without an account
+MAX_CONNECTIONS, MAX_VISITOR_CONNECTIONS = 5000, 1000  # in total, and without an account
 MAX_CONNECTIONS_PER_NETWORK, MAX_CONNECTIONS_PER_ACCOUNT = 256, 16
-PING_SECONDS = 5.0  # between two measurements of the round trip
-PING_TIMEOUT = 30.0  # without any message, after which a connection is closed
+PING_SECONDS = 5.0  # between measurements of the round-trip time
+PING_TIMEOUT = 30.0  # a connection is closed after this time without a message
 VISITOR_RATE = (40, 5)  # messages of a connection without an account: burst, and per second
-VISITOR_MESSAGE_COST_MS = 4.0  # milliseconds that such a message counts for its network
+VISITOR_MESSAGE_COST_MS = 4.0  # charged to the network for each of these messages
 
 
 class ClubConnection(MessageConnection):
-    """A connection to the club, with an account or only to watch."""
+    """A connection to the club; without an account, it can only watch games."""
 
     requests = {type: request for type, (request, _) in REQUESTS.items()} | {"pong": Pong}
     without_id = ("pong",)
@@ -77,11 +77,11 @@ class ClubConnection(MessageConnection):
             self.post({"id": request_id, "type": "done", **result})
 
     def on_receive(self, event: Mapping[str, Any]) -> None:
-        """Record when a message arrived: a move stops the player's clock at that time."""
+        """Record when a message arrived: a move stops the player's clock at this time."""
         self.last_received, self.client.received_at = monotonic(), event.get("received")
 
     def is_exempt(self, fields: Fields) -> bool:
-        """Whether a message is the expected move of a game, which is exempt from the rate limit."""
+        """Return whether a message is the expected move of a game, which is exempt from the rate limits."""
         try:
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
         except ValidationError:
@@ -91,7 +91,7 @@ class ClubConnection(MessageConnection):
         )
 
     async def _ping(self) -> None:
-        """Measure the round trip; close the connection when nothing has been received for too long."""
+        """Measure the round-trip time regularly; close the connection if nothing has been received for too long."""
         number = 0
         while monotonic() - self.last_received < PING_TIMEOUT:
             number += 1
@@ -101,7 +101,7 @@ class ClubConnection(MessageConnection):
         self.close("ping timeout")
 
     def _record_round_trip(self, pong: Pong) -> None:
-        """Record the round trip of a ping; the shortest of the recent ones is used, since delays only add to it."""
+        """Record the round-trip time of a ping, and use the shortest recent one as lag: delays only lengthen it."""
         for number, sent in self.pings:
             if number == pong.number:
                 self.round_trips.append(monotonic() - sent)
@@ -154,7 +154,7 @@ async def _refuse(socket: WebSocket, refusal: ApiError) -> None:
 
 
 def is_loopback(network: str) -> bool:
-    """Whether an address belongs to this machine, or is unknown."""
+    """Return whether an address belongs to this machine or is empty (unknown)."""
     try:
         return ipaddress.ip_address(network).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""The requests of the club's connections: the fields of each type, and its handler."""
+"""The types of requests to the club server, with their fields and handlers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
@@ -25,10 +25,12 @@ class SeekRequest(RequestModel):
     seconds: float = Field(gt=0, le=1e6)
     increment: float = Field(default=0.0, ge=0, le=1e6)
     rated: bool = True
-    side: Literal[0, 1] | None = Field(default=None, description="0 moves first; default: random")
+    side: Literal[0, 1] | None = Field(
+        default=None, description="The side of the client; 0 moves first; default: random"
+    )
 
     def to_terms(self) -> GameTerms:
-        """The terms as the club server uses them."""
+        """Return the terms of the game for the club server."""
         return GameTerms(Game[self.variant.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
 
 
@@ -51,20 +53,20 @@ class GameRequest(RequestModel):
 
 
 class MoveRequest(GameRequest):
-    """A move; the ply identifies a move that was sent twice."""
+    """A move; the ply lets the server recognise a move that was sent twice."""
 
     ply: Annotated[int, Field(ge=0, le=MAX_PLIES)]
     move: MoveName
 
 
 class DrawRequest(GameRequest):
-    """Offer, accept or decline a draw."""
+    """Offer or accept a draw, or decline it if `accept` is false."""
 
     accept: bool = True
 
 
 class ClaimRequest(GameRequest):
-    """Claim the win or a draw when the opponent has disconnected."""
+    """Claim a win, or a draw if `draw` is true, when the opponent has disconnected."""
 
     draw: bool = False
 
@@ -84,7 +86,7 @@ class PlayerRequest(RequestModel):
 class TournamentRequest(RequestModel):
     """A request about a tournament."""
 
-    tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="Its number or name")
+    tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="The number or name")
 
 
 class SetChatRequest(RequestModel):

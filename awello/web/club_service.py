@@ -22,7 +22,7 @@ try:
     from awello.club.accounts import Account, find_by_session, find_by_token, find_valid_digests
     from awello.club.server import ClubServer
     from awello.club.store import ClubStore
-except ConfigError as error:  # needed only for a club
+except ConfigError as error:  # without the extra, a server without a club still works
     EXTRA_MISSING = error
 
 NO_CLUB = "this server has no club: start it with --club"
@@ -31,18 +31,18 @@ SIGNUP_RATE = (5, 1 / 720)  # per network: burst, and per second
 MAX_CONCURRENT_HASHES = 1
 MESSAGE_RATE = (200, 60)  # messages per account: burst, and per second
 CONNECTION_RATE = (128, 5)  # per network: burst, and per second
-SESSION_CHECK_SECONDS = 5.0  # between two checks of the sessions of open connections
+SESSION_CHECK_SECONDS = 5.0  # between checks of the sessions of open connections
 
 Result = TypeVar("Result")
 
 
 class ClubService:
-    """The club of the web server; without a database there is no club."""
+    """The club of the web server; if `database` is None, there is no club."""
 
     def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
         self.database, self.archive_service = database, archive_service
-        self.open_connections = ConcurrencyLimit()  # per network and account, without an account, and in total
-        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close them
+        self.open_connections = ConcurrencyLimit()  # per network, per account, without an account, and in total
+        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close connections
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
         self.download_limits = RateLimits(*DOWNLOAD_RATE)
         self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*MESSAGE_RATE)
@@ -52,7 +52,7 @@ class ClubService:
         self._server: ClubServer | None = None
 
     async def open(self) -> None:
-        """Open the database and resume the games."""
+        """Open the database, and resume the games in progress."""
         if self.database is None:
             return
         if EXTRA_MISSING:
@@ -78,7 +78,7 @@ class ClubService:
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
-        """Refuse to analyse the last position of a record (or all positions) if it occurs in a live rated game."""
+        """Raise `ApiError` if the last position of a record (or any, if `whole`) occurs in a live rated game."""
         if self._server is None:
             return
         rated = self._server.rated_positions
@@ -100,8 +100,8 @@ class ClubService:
             raise ApiError(503, "storage", "the club's database is not available: try again in a moment") from None
 
     async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
-        """The account of the session or token of a request; raises `ApiError` for an invalid token."""
-        self.server  # noqa: B018  (refused where there is no club)
+        """Return the account of a request's session or token; raise `ApiError` if the token is invalid."""
+        self.server  # noqa: B018  (raises `ApiError` if there is no club)
         secret, is_token = read_secret(headers, cookies)
         if not secret and not is_token:
             return None
@@ -111,7 +111,7 @@ class ClubService:
         return found
 
     async def run_hash(self, work: Callable[..., Result], *passwords: str | None) -> Result:
-        """Hash or verify a password."""
+        """Hash or verify a password in a thread."""
         return await to_thread.run_sync(partial(work, *passwords), limiter=self._hashing)
 
     async def _check_sessions(self) -> None:
@@ -122,7 +122,7 @@ class ClubService:
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
                     valid = await self.read(partial(find_valid_digests, digests=some))
-                except Exception as error:  # retry at the next check: no error may end this loop
+                except Exception as error:  # checked again next time: no error may end this loop
                     if not isinstance(error, ApiError):
                         logging.getLogger("awello").exception("sessions could not be checked")
                     continue
@@ -138,7 +138,7 @@ class ClubService:
 
 
 def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
-    """The secret of a request, and whether it is a token."""
+    """Return the session or token of a request, and whether it is a token."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme:
         return (token if scheme.lower() == "bearer" else ""), True
@@ -146,13 +146,13 @@ def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple
 
 
 def get_club_service(request: Request) -> ClubService:
-    """The club service of the application, with or without a club."""
+    """Return the club service of the application, with or without a club."""
     club: ClubService = request.app.state.club_service
     return club
 
 
 def get_open_club_service(request: Request) -> ClubService:
-    """The club service; raises `ApiError` if there is no club, before modules of the extra are used."""
+    """Return the club service, or raise `ApiError` if there is no club: routes can then use the `club` extra."""
     club = get_club_service(request)
     club.server  # noqa: B018
     return club

@@ -2,7 +2,7 @@
 
 A worker starts the engine process as a child process, so that it can be killed without the worker.  The server
 and the worker exchange messages by remote calls through the scheduler.  The server polls for messages; if it stops
-polling, its lease expires and the worker stops the process.
+polling, the lease of the process expires and the worker stops the process.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from awello.errors import ConfigError
 from awello.players.player import read_user_players
 from awello.web.engine_slots import LocalSlot
 
-POLL_TIMEOUT = 5.0  # seconds for which a poll waits for a message
+POLL_TIMEOUT = 5.0  # seconds that a poll waits for a message
 LEASE_TIMEOUT = 6 * POLL_TIMEOUT  # seconds without a poll after which a worker stops the process
 STATUS_INTERVAL = 0.5  # seconds between checks of the scheduler's connection during a call
-CLOSE_TIMEOUT = 2.0  # seconds for a worker to stop a process
+CLOSE_TIMEOUT = 2.0  # seconds within which a worker must stop a process, or the client must disconnect
 
 
 # --- in the server ----------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ class ClusterWorkers:
         self._connecting = asyncio.Lock()
 
     async def list_workers(self) -> list[str]:
-        """The addresses of the workers; connects to the scheduler if necessary."""
+        """Return the addresses of the workers; connect to the scheduler if necessary."""
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.close()
@@ -81,7 +81,7 @@ class ClusterWorkers:
 
 
 class ClusterSlot:
-    """An engine process on the worker with the fewest processes."""
+    """An engine process on the worker that runs the fewest engine processes."""
 
     def __init__(self, workers: ClusterWorkers) -> None:
         self._workers, self._slot_id, self._worker = workers, uuid4().hex, ""
@@ -94,7 +94,7 @@ class ClusterSlot:
     async def start(self) -> None:
         workers = await self._workers.list_workers()
         if not workers:
-            raise ConfigError(f"no workers at {self._workers.address}: start some")
+            raise ConfigError(f"the scheduler at {self._workers.address} has no workers: start some")
         slot_counts = self._workers.slot_counts
         for worker in sorted(workers, key=lambda each: slot_counts[each]):
             self._worker = worker
@@ -102,7 +102,7 @@ class ClusterSlot:
             try:
                 await self._call(open_slot, compute_fingerprint(), read_user_players())
                 break
-            except OSError:  # the scheduler can still list a lost worker
+            except OSError:  # the scheduler may still list a worker that was lost
                 slot_counts[worker] -= 1
                 self._worker = ""
         else:
@@ -127,7 +127,7 @@ class ClusterSlot:
         self._to_send.put_nowait(message)
 
     async def _send_all(self) -> None:
-        with suppress(OSError):  # `receive` fails too
+        with suppress(OSError):  # `receive` reports the loss of the worker
             while True:
                 await self._call(send_message, await self._to_send.get())
 
@@ -150,7 +150,7 @@ class ClusterSlot:
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
 class WorkerSlot:
-    """An engine process that this worker runs for a server; the folder contains the server's file of players."""
+    """An engine process that this worker runs for a server; `folder` may hold a copy of the server's players file."""
 
     def __init__(self, players: tuple[str, bytes] | None) -> None:
         file, self.folder = install_players_file(*players) if players else ("", None)
@@ -182,7 +182,7 @@ async def open_slot(slot_id: str, client_fingerprint: str, players: tuple[str, b
 
 
 async def take_messages(slot_id: str) -> list[bytes]:
-    """The messages since the last poll; an empty message at the end means that the process has ended."""
+    """Return the messages since the last poll; an empty message at the end means that the process has ended."""
     if (slot := _worker_slots.get(slot_id)) is None:
         return [b""]
     _renew_lease(slot_id)

@@ -20,12 +20,12 @@ from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_er
 from awello.web.rate_limits import RateLimit
 from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY_SECONDS
 
-MAX_INVALID_MESSAGES = 20  # in a row, before the connection is closed
+MAX_INVALID_MESSAGES = 20  # in a row, after which the connection is closed
 MAX_MESSAGE_CHARS = 1 << 14
 MAX_ID_CHARS = 40
 MAX_UNSENT_EVENTS = 256  # queued for a client that reads slowly
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
-DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # errors of sending to a client that has disconnected
+DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # raised when sending to a client that has disconnected
 
 RequestId = int | str | None
 Fields = dict[str, Any]
@@ -39,13 +39,13 @@ class InvalidMessageError(AwelloError):
 class MessageConnection:
     """A WebSocket connection: its limits, its receive loop, and its queue of messages to send.
 
-    `message_limit` limits the messages of the client.  `network_limit` limits its network's use of the event loop: each
-    message costs `cost` milliseconds, plus a charge for its length.
+    `message_limit` limits the rate of messages.  `network_limit` limits the time that the event loop spends on messages
+    from the client's network: it is charged `cost` milliseconds per message, plus a time that grows with the length.
     """
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
     without_id: tuple[str, ...] = ()
-    """Types of messages without an answer and an id."""
+    """Types of messages that have no id and get no answer."""
 
     def __init__(
         self, socket: WebSocket, message_limit: RateLimit, network_limit: RateLimit | None, cost: float = 1.0
@@ -58,14 +58,14 @@ class MessageConnection:
 
     # ---- for subclasses ---------------------------------------------------------------------------------------------
     async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
-        """Handle a request; refusals are raised as `ApiError` or `AwelloError`."""
+        """Handle a request; raise `ApiError` or `AwelloError` to refuse it."""
         raise NotImplementedError
 
     def on_receive(self, event: Mapping[str, Any]) -> None:
         """Called with each received event before it is handled."""
 
     def is_exempt(self, fields: Fields) -> bool:
-        """Whether a message is exempt from the rate limit."""
+        """Return whether a message is exempt from the rate limits."""
         return False
 
     def on_close(self) -> None:
@@ -91,12 +91,12 @@ class MessageConnection:
                 )
 
     async def send(self, message: Outgoing) -> None:
-        """Send a message; waits while the client reads too slowly."""
+        """Send a message; wait while the client reads too slowly."""
         async with self._sending:
             await self.socket.send_text(getattr(message, "text", None) or json.dumps(message))
 
     def post(self, message: Outgoing) -> None:
-        """Queue a message; a client that reads too slowly is disconnected."""
+        """Queue a message; close the connection if the queue is full because the client reads too slowly."""
         try:
             self._events.put_nowait(message)
         except asyncio.QueueFull:
@@ -127,7 +127,7 @@ class MessageConnection:
             if not allowed and not self.is_exempt(fields):
                 self.invalid_count += 1
                 rate = round(self.message_limit.rate)
-                message = f"more than {rate} messages per second: wait a moment and send this message again"
+                message = f"too many messages (limit: {rate} per second): wait a moment and send this message again"
                 return error_message(request_id, error_fields("message_rate_limit", message, {"rate": rate}))
             await self.handle(request_id, *self._parse(fields))
             self.invalid_count = 0
@@ -143,7 +143,7 @@ class MessageConnection:
         return None
 
     def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
-        """The type and the request of a message's fields."""
+        """Return the type of a message and its validated request."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given, types = str(type)[:MAX_ID_CHARS], list(self.requests)
@@ -153,12 +153,12 @@ class MessageConnection:
 
 
 def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
-    """The answer to a request that failed."""
+    """Return the answer to a request that failed."""
     return {"id": request_id, "type": "error", **error}
 
 
 async def wait_for_network_limit(network_limit: RateLimit | None, text: str | None, cost: float) -> bool:
-    """Wait until the limit of a network allows a message; False if that would take too long."""
+    """Wait until the limit of a network allows a message; return False at once if that would take too long."""
     wait = (
         0.0
         if network_limit is None

@@ -38,11 +38,11 @@ from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
 from awello.web.messages import GameName, RequestModel, SpecText
 
-MAX_STORED_CONTESTS = 200  # of the owner
+MAX_STORED_CONTESTS = 200  # if the server is not public
 MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one network
-MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of visitors: concurrent contests, and seconds per contest
+MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # on a public server: contests at a time, seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
-MOVE_TOLERANCE_SECONDS = 0.1  # tolerance per move, because the server has other work
+MOVE_TOLERANCE_SECONDS = 0.1  # allowed beyond the time per move, because the server has other work
 CONTEST_FILE = "contest.json"
 ID_PATTERN = re.compile("[0-9a-f]{8}")
 
@@ -64,11 +64,11 @@ class ContestConfig(RequestModel):
     )
 
     def count_rounds(self) -> int:
-        """The rounds of all pairings."""
+        """Return the total number of rounds of all pairings."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
     def to_tournament(self) -> Tournament:
-        """The tournament of this configuration; raises `AwelloError` if it is invalid."""
+        """Return the tournament of this configuration; raise `AwelloError` if it is invalid."""
         limits = ResourceLimits(self.move_time, MOVE_TOLERANCE_SECONDS)
         specs = tuple(self._check(spec) for spec in self.players)
         return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
@@ -88,7 +88,7 @@ class ContestSummary(ContestConfig):
     id: str
     started: datetime
     state: State
-    message: str = Field(description="The error of a failed contest")
+    message: str = Field(description="The error of a failed contest, else empty")
     rounds_played: int = Field(description="Finished rounds of all pairings")
     rounds_total: int = Field(description="Rounds of all pairings")
     seconds_left: float | None = Field(description="An estimate while the contest is running, else null")
@@ -105,13 +105,13 @@ class ContestGame(BaseModel):
     """A game of a contest; the first of two entries belongs to the side that moved first."""
 
     number: int
-    pairing: int = Field(description="Its index in `pairings`")
+    pairing: int = Field(description="The index of its pairing in `pairings`")
     round: int
     first: str
     second: str
     score: tuple[int, int]
     moves: str = Field(description="The transcript")
-    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(description="Reason and message")
+    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(description="Reason and message, or null")
 
 
 class ContestDetails(ContestSummary):
@@ -119,22 +119,22 @@ class ContestDetails(ContestSummary):
 
     standings: list[StandingJson] = Field(description="The best first")
     pairings: list[ContestPairing]
-    games: list[ContestGame] = Field(description="In playing order, from the one after `since`")
+    games: list[ContestGame] = Field(description="Games with greater numbers than `since`, in playing order")
 
 
 class StoredContest(BaseModel):
-    """The description of a contest, a file in its folder."""
+    """The description of a contest, stored as a file in its folder."""
 
-    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
-    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in files of version 0.1.0
+    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan`: older files
+    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun`: files of version 0.1.0
     message: str = ""
     """The error of a failed contest."""
     key: str = ""
     """The digest of the key that is needed to stop, resume or delete the contest."""
     by_visitor: bool = Field(default=False, validation_alias=AliasChoices("by_visitor", "by_guest"))
-    """Whether a visitor of a public server started it; the oldest contests of visitors are deleted automatically.
+    """Whether the contest was started on a public server; the oldest of these are deleted to make room for new ones.
 
-    Older files have `by_guest`.
+    Older files call this field `by_guest`.
     """
 
 
@@ -204,7 +204,7 @@ class Contest:
         """The state of the contest."""
         if self.running:
             return "running"
-        if self._process is not None:  # the process may have stored an error
+        if self._process is not None:  # the process may have stored an error in the file
             self.stored = Contest.load(self.folder).stored
         if self.stored.message:
             return "failed"
@@ -212,19 +212,19 @@ class Contest:
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate from the rounds of this run; None before the first one."""
+        """The estimated time left, from the rounds of this run; None before the first one or if not running."""
         done = self.rounds_played - self._before
         if not self.running or done <= 0:
             return None
         return (monotonic() - self._started) / done * (self.stored.config.count_rounds() - self.rounds_played)
 
     def results(self) -> TournamentResult:
-        """The games played so far."""
+        """Return the results of the games played so far."""
         return TournamentResult(self.stored.config.to_tournament(), _read_games(self.folder / JOURNAL_FILE))
 
     def summary(self) -> ContestSummary:
-        """The state of the contest as the API shows it."""
-        config, state = self.stored.config, self.state  # before `message`, which `state` may update
+        """Return the state of the contest as the API shows it."""
+        config, state = self.stored.config, self.state  # read before `message`, which `state` may update
         return ContestSummary(
             **vars(config),
             id=self.folder.name,
@@ -247,7 +247,7 @@ def _read_games(file: Path) -> list[GameResult]:
 
 
 def number_games(results: TournamentResult) -> list[ContestGame]:
-    """The games in playing order, numbered from 1."""
+    """Return the games in playing order, numbered from 1."""
     games = list[ContestGame]()
     for played in results.rounds:
         for turn, game in enumerate(played.games):
@@ -261,8 +261,8 @@ def number_games(results: TournamentResult) -> list[ContestGame]:
 class ContestRunner:
     """Runs the contests of a folder, with a limit on the number of running contests.
 
-    On a public server each network can run one, for a limited time, and only a client that has the key of a contest
-    can stop, resume or delete it.
+    On a public server, each network can run one contest at a time, for a limited time, and only a client that has the
+    key of a contest can stop, resume or delete it.
     """
 
     def __init__(self, folder: Path | None = None, public: bool = False) -> None:
@@ -271,7 +271,7 @@ class ContestRunner:
         self._lock = threading.Lock()
 
     def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
-        """Start a contest; return its id, and the key needed to stop, resume or delete it."""
+        """Start a contest; return its id and the key that is needed to stop, resume or delete it."""
         with self._lock:
             self._check_running(network)
             config = config.model_copy(update={"players": list(config.to_tournament().specs)})
@@ -295,7 +295,7 @@ class ContestRunner:
             self._run(Contest.load(contest.folder, network))
 
     def may_change(self, name: str, key: str) -> bool:
-        """Whether a key permits stopping, resuming and deleting a contest; damaged contests need no key."""
+        """Return whether a key permits stopping, resuming and deleting a contest; damaged contests need no key."""
         if not self.public:
             return True
         try:
@@ -315,12 +315,12 @@ class ContestRunner:
             shutil.rmtree(folder)
 
     def get(self, name: str) -> Contest:
-        """The contest with an id."""
+        """Return the contest with this id."""
         folder = self._find(name)
         return self._recent.get(name) or Contest.load(folder)
 
     def list(self) -> list[Contest]:
-        """All contests that are not damaged, the latest first."""
+        """Return all contests that are not damaged, the latest first."""
         contests = []
         for name in self._names():
             with suppress(AwelloError, ApiError):
@@ -337,7 +337,10 @@ class ContestRunner:
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
-        """Delete the oldest contest of the network or of all visitors if there are too many; the owner's are kept."""
+        """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
+
+        If the network or all visitors have too many contests, their oldest one is deleted.
+        """
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
                 limit = MAX_STORED_CONTESTS
@@ -367,7 +370,7 @@ class ContestRunner:
         return [file.parent.name for file in files if ID_PATTERN.fullmatch(file.parent.name)]
 
     def _find(self, name: str) -> Path:
-        """The folder of an id; the id is validated before it becomes part of a path."""
+        """Return the folder of a contest; the id is validated before it becomes part of a path."""
         if not ID_PATTERN.fullmatch(name) or not (self.folder / name).is_dir():
             message = f"there is no contest {name[:MAX_QUOTED_CHARS]!r}: it may have been deleted"
             raise ApiError(404, "unknown_contest", message, id=name[:MAX_QUOTED_CHARS])
@@ -375,7 +378,7 @@ class ContestRunner:
 
 
 def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
-    """The details of a contest as JSON, with the games after number `since`."""
+    """Return the details of a contest as JSON, with the games whose numbers are greater than `since`."""
     results = Contest.load(folder).results()
     report, games = results.to_json(), number_games(results)[since:]
     fields = {"standings": report["standings"], "pairings": report["pairings"], "games": games}
@@ -399,7 +402,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
     """Play the missing rounds of a contest, for at most `seconds`."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     if seconds is not None:
-        timer = threading.Timer(seconds, os._exit, [0])  # every finished game is in the journal
+        timer = threading.Timer(seconds, os._exit, [0])  # finished games are kept: each is already in the journal
         timer.daemon = True
         timer.start()
     contest = Contest.load(folder)
@@ -413,7 +416,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
 
 
 def _die_with_parent() -> None:
-    """Exit when the server has been killed."""
+    """Exit when the server process has ended."""
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)

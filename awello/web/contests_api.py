@@ -19,7 +19,7 @@ from awello.web.request_tasks import respond_with_json
 
 MAX_TREE_PLIES = 4
 
-router = APIRouter(prefix="/api", tags=["laboratory"])
+router = APIRouter(prefix="/api", tags=["contests"])
 
 
 class NewContestJson(BaseModel):
@@ -44,7 +44,9 @@ class TreePictureJson(BaseModel):
     search: str = Field(examples=["alphabeta:positional@2"])
     value: str = Field(description="The value of the root; with `!` if it is the result of a finished game")
     counts: TreeCountsJson
-    minimax_counts: tuple[int, int] | None = Field(description="Nodes and leaves of minimax without cuts, if known")
+    minimax_counts: tuple[int, int] | None = Field(
+        description="Nodes and leaves of minimax; null if nothing was cut, or if unknown"
+    )
     pv: list[str] = Field(description="The principal variation")
     mover_view: bool = Field(description="Whether the values are from the view of the side to move at each node")
     lines: list[str] = Field(description="The tree as text in English")
@@ -56,7 +58,10 @@ def _contest_runner(request: Request) -> ContestRunner:
 
 
 def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
-    """The id of a contest, if the client may change it: a client on this machine, or one with its key."""
+    """Return the id of a contest, or raise `ApiError` if the client may not change it.
+
+    Clients on this machine may change every contest; others need the key of the contest.
+    """
     if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
         message = "only the browser that started this contest can stop, resume or delete it"
         raise ApiError(403, "contest_not_yours", message)
@@ -76,8 +81,8 @@ def list_contests(request: Request) -> list[ContestSummary]:
 def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Play matches between all pairs of bots.
 
-    Only one contest can run at a time; otherwise the status is 409.  On a public server, each network can run one
-    contest, for at most ten minutes.
+    Only one contest can run at a time; on a public server, two contests of different networks, for at most ten minutes
+    each.  Above this limit, the status is 409.
     """
     name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)
@@ -87,9 +92,9 @@ def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
 async def show_contest(
     name: str,
     request: Request,
-    since: Annotated[int, Query(ge=0, description="Return only games after this number")] = 0,
+    since: Annotated[int, Query(ge=0, description="Return only games with greater numbers")] = 0,
 ) -> Response:
-    """Show the state of a contest; while it is running, poll once per second."""
+    """Show the state, standings and games of a contest; while it is running, poll once per second."""
     contest = await to_thread.run_sync(_contest_runner(request).get, name)
     summary = await to_thread.run_sync(contest.summary)
     return await respond_with_json(request, dump_contest, summary, contest.folder, since)
@@ -105,7 +110,7 @@ def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
 
 @router.post("/contests/{name}/resume", summary="Resume a contest")
 def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
-    """Play the missing rounds (409 if too many contests are running)."""
+    """Play the missing rounds (status 409 if this contest or too many others are running)."""
     contests = _contest_runner(request)
     contests.resume(name, network_of_client(request))
     return contests.get(name).summary()
@@ -113,7 +118,7 @@ def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
 
 @router.delete("/contests/{name}", summary="Delete a contest", status_code=204)
 def delete_contest(name: OwnedContest, request: Request) -> None:
-    """Delete a contest with all its games (409 if it is running)."""
+    """Delete a contest with all its games (status 409 if it is running)."""
     _contest_runner(request).delete(name)
 
 

@@ -70,7 +70,7 @@ class EngineConnection(MessageConnection):
         return task
 
     async def _answer(self, request_id: RequestId, task: EngineTask) -> None:
-        """Send the answers to a request; a choice first sends the current position."""
+        """Send the answers to a request; for a choice of a move, send the current position first."""
         try:
             with suppress(*DISCONNECTED):
                 if isinstance(task, ChooseTask):
@@ -91,7 +91,7 @@ async def serve_engine(
     open_connections: ConcurrencyLimit,
     club: ClubService,
 ) -> None:
-    """Serve a connection to the engines, within the limits of connections in total and per network."""
+    """Serve a connection to the engines; refuse it if too many are open in total or from its network."""
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_ENGINE_CONNECTIONS_PER_NETWORK}
     await socket.accept()
     if not open_connections.acquire(keys):

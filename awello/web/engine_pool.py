@@ -3,13 +3,14 @@
 An endless search, a crash or too much memory use fails only one request: the process is killed and replaced.  A slot
 defines where a process runs, on this machine or on a worker of a cluster.
 
-The scheduler first serves the network that has used the least time recently, and limits the waiting tasks of each
-network.  The choice of a move is urgent: it has a head start and preempts analyses and reviews, because a player is
-waiting for it.
+The network that has used the least engine time recently is served first, and the number of its waiting tasks is
+limited.  The choice of a move is urgent, because a player is waiting for it: it has a head start over other tasks,
+and it preempts analyses and reviews.
 
-Within a network, the task that has waited longest is served first; a review waits longer than an analysis, and a
-process prefers tasks it has worked on before, because their positions are in its transposition table.  While others
-wait, analyses and reviews get time slices, and a long choice of a move is interrupted.
+Within a network, the task that has waited longest is served first, with two exceptions: a review has to wait longer
+than an analysis, and a process prefers tasks that it has worked on before, because their positions are in its
+transposition table.  While other tasks wait, analyses and reviews run in time slices.  A long choice of a move ends
+with an error if an urgent task of another network needs the process.
 """
 
 import asyncio
@@ -38,17 +39,17 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_WAITING_JOBS_PER_NETWORK = 500, 96  # urgent tasks and others are counted separately
-URGENT_HEAD_START = 4.0  # seconds of usage by which an urgent task precedes others
+MAX_WAITING_JOBS, MAX_WAITING_JOBS_PER_NETWORK = 500, 96  # for urgent tasks, and again for other tasks
+URGENT_HEAD_START = 4.0  # seconds of usage that are deducted for an urgent task
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
-REVIEW_DELAY = 3.0  # seconds by which a review waits longer than an analysis
-OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task waits longer for a process other than its last one
-MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is interrupted for one of another network
+REVIEW_DELAY = 3.0  # seconds that a review has to wait longer than an analysis
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task has to wait longer for a process that did not run it last
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is ended for one of another network
 KILL_CHARGE_SECONDS = 3.0  # seconds that a network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
-CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to pause it
-RESTART_DELAY = 1.0  # seconds before the next attempt to start a process
+CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds within which a process must cancel or pause a task
+RESTART_DELAY = 1.0  # seconds before another attempt to start a process
 MAX_FAILED_STARTS = (
     2  # in a row, before waiting tasks are refused; a single start can fail because a worker was just lost
 )
@@ -67,20 +68,20 @@ class EngineJob:
 
     task: Task
     waiting_since: float
-    """When it started to wait."""
+    """When the job started to wait."""
     network: str = ""
     """The network of the client."""
     progress: TaskProgress = field(default_factory=TaskProgress)
     last_process: "EngineProcess | None" = None
-    """The process that worked on it last."""
+    """The process that worked on the job last."""
     has_client: bool = True
-    """Whether a client waits for its answers."""
+    """Whether a client still waits for the answers."""
     answers: deque[Answer] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def urgent(self) -> bool:
-        """Whether it has a head start and cannot be paused, because a player or the page waits for its only answer."""
+        """Whether a player or the page waits for the only answer: the job has a head start and cannot be paused."""
         return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
@@ -91,14 +92,14 @@ class EngineJob:
         self.answered.set()
 
     async def fetch(self) -> Answer:
-        """The next answer."""
+        """Wait for the next answer, and return it."""
         while not self.answers:
             self.answered.clear()
             await self.answered.wait()
         return self.answers.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """The priority among the jobs of its network, lowest first; `since` replaces the start of waiting."""
+        """Return the sort key among the jobs of a network, lowest first; `since` replaces `waiting_since`."""
         later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
         later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
         return (self.waiting_since if since is None else since) + later
@@ -112,11 +113,11 @@ class EngineProcess:
         self.ready = False
         """Whether the process has started and accepts tasks."""
         self.stopping = False
-        """Whether it has been asked to stop its task."""
+        """Whether the process has been asked to stop its job."""
         self.job: EngineJob | None = None
         self.started = 0.0
         self.final_answer: Answer | None = None
-        """The answer for the client if the process is being killed."""
+        """The answer for the client of the job if the process is being killed, else None."""
         self._number = 0
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -125,13 +126,13 @@ class EngineProcess:
         await self._slot.start()
 
     async def receive(self) -> tuple[str, Any]:
-        """The next message of the process; raises `EOFError` if it has ended."""
+        """Return the next message of the process; raise `EOFError` if the process has ended."""
         type, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
         return type, content
 
     @property
     def idle(self) -> bool:
-        """Whether it is ready for a job."""
+        """Whether the process is ready for a job."""
         return self.ready and self.job is None and self.final_answer is None
 
     def start_job(self, job: EngineJob) -> None:
@@ -141,13 +142,13 @@ class EngineProcess:
         self._send(self._number, job.task, job.progress)
 
     def stop(self, timeout: float, final_answer: Answer | None = None) -> None:
-        """Stop the job, and kill the process if that takes longer than `timeout` seconds."""
+        """Ask the process to stop its job, and kill it if it has not stopped after `timeout` seconds."""
         self.stopping = True
         self._send(self._number)
         self.set_deadline(timeout, final_answer or crash_error(self.job))
 
     def set_deadline(self, seconds: float, final_answer: Answer) -> None:
-        """Kill the process if the job takes longer than this, with a final answer for the client."""
+        """Kill the process, with a final answer for the client, if the job takes longer than `seconds` from now."""
         self._cancel_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_answer)
 
@@ -177,7 +178,7 @@ class EngineProcess:
 
 
 def crash_error(job: EngineJob | None) -> Answer:
-    """The answer when the process of a job has died."""
+    """Return the answer for a job whose process has died."""
     if job is not None and isinstance(job.task, ChooseTask):
         spec = job.task.spec
         return error_answer("player_crashed", f"{spec} crashed: its process is being restarted", player=spec)
@@ -185,7 +186,7 @@ def crash_error(job: EngineJob | None) -> Answer:
 
 
 def interrupted_error(task: Task) -> Answer:
-    """The answer when a task is interrupted because others are waiting."""
+    """Return the answer for a task that is interrupted because others are waiting."""
     if isinstance(task, ChooseTask):
         message = f"{task.spec} was interrupted because others are waiting: {CHOOSE_LESS}"
         return error_answer("player_interrupted", message, player=task.spec)
@@ -193,7 +194,7 @@ def interrupted_error(task: Task) -> Answer:
 
 
 def timeout_error(task: Task, seconds: float) -> Answer:
-    """The answer when a task exceeds its time limit."""
+    """Return the answer for a task that exceeds its time limit."""
     if isinstance(task, ChooseTask):
         message = f"{task.spec} took longer than {seconds:g} s: {CHOOSE_LESS}"
         return error_answer("player_timeout", message, player=task.spec, seconds=seconds)
@@ -228,7 +229,7 @@ class EnginePool:
         return any(process.ready for process in self._processes)
 
     async def start(self) -> None:
-        """Start the processes, if they are not started; tasks can be added before they are ready."""
+        """Start the processes if they have not been started; tasks can be added before they are ready."""
         self._supervisors = self._supervisors or [asyncio.create_task(self._supervise()) for _ in range(self.count)]
 
     async def close(self) -> None:
@@ -242,7 +243,10 @@ class EnginePool:
         self._refuse_waiting(SHUTTING_DOWN)
 
     async def run(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
-        """Run a task and yield its answers, the last of type `done` or `error`; closing the generator cancels it."""
+        """Run a task and yield its answers, the last of type `done` or `error`.
+
+        Closing the generator cancels the task.
+        """
         if answers := answer_immediately(task):
             for answer in answers:
                 yield answer
@@ -266,7 +270,7 @@ class EnginePool:
 
     # --- the queue ----------------------------------------------------------------------------------------------------
     def _quota_error(self, job: EngineJob) -> Answer | None:
-        """An error if too many jobs wait; urgent and other jobs are counted separately, in total and per network."""
+        """Return an error if the pool is closed or too many jobs wait; urgent and other jobs are counted separately."""
         if self._closed:
             return SHUTTING_DOWN
         ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
@@ -284,11 +288,11 @@ class EnginePool:
         if job in self._waiting:
             self._waiting.remove(job)
         for process in self._processes:
-            if process.job is job and not isinstance(job.task, CallTask):  # calls are short
+            if process.job is job and not isinstance(job.task, CallTask):  # calls are short: let them end
                 process.stop(CANCEL_TIMEOUT)
 
     def _schedule(self) -> None:
-        """Assign waiting jobs to idle processes, and preempt running jobs if there are too few."""
+        """Assign waiting jobs to idle processes; if there are not enough of these, preempt running jobs."""
         if self._timer is not None:
             self._timer.cancel()
         if self._waiting and not self._closed:
@@ -303,7 +307,7 @@ class EnginePool:
         self._preempt()
 
     def _ranking(self) -> Callable[[EngineJob], float]:
-        """The priority of jobs by the usage of their networks, lowest first."""
+        """Return a sort key for jobs, lowest first: the usage of the network, less for urgent jobs."""
         now = asyncio.get_running_loop().time()
         running = [
             (process.job.network, now - process.started) for process in self._processes if process.job is not None
@@ -320,7 +324,7 @@ class EnginePool:
             process.set_deadline(self.max_seconds, timeout_error(job.task, self.max_seconds))
 
     def _preempt(self) -> None:
-        """Stop running jobs for waiting jobs with a higher priority, the longest-running first."""
+        """Stop running jobs, the longest-running first, if waiting jobs have a higher priority."""
         busy = sorted(
             (process for process in self._processes if process.job is not None), key=lambda each: each.started
         )
@@ -329,7 +333,7 @@ class EnginePool:
             if not waiting:
                 return
             first = min(waiting, key=lambda job: (rank(job), job.due_time(process)))
-            if process.stopping:  # already preempted for one of them
+            if process.stopping:  # this process has already been stopped for a waiting job
                 waiting.remove(first)
             elif self._must_yield(process, first, rank):
                 assert process.job is not None
@@ -340,7 +344,7 @@ class EnginePool:
                 waiting.remove(first)
 
     def _must_yield(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
-        """Whether a process must stop its job for another one."""
+        """Return whether a process must stop its job for another job."""
         current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
         ran = now - process.started
@@ -402,7 +406,7 @@ class EnginePool:
             self._schedule()
 
     def _requeue(self, process: EngineProcess, progress: TaskProgress) -> None:
-        """Put a paused job back into the queue; at its end, if it has used its time slice."""
+        """Queue a paused job again; if it has used its time slice, it starts to wait anew."""
         job, now = self._release(process), asyncio.get_running_loop().time()
         if job.has_client:
             job.progress = progress
@@ -410,7 +414,7 @@ class EnginePool:
             self._waiting.append(job)
 
     def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
-        """Detach the job of a process, and charge its network for the time."""
+        """Detach the job of a process, and charge its network for the time used plus `extra` seconds."""
         job, now = process.release_job(), asyncio.get_running_loop().time()
         self._usage.add(job.network, now - process.started + extra, now)
         return job

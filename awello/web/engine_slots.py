@@ -34,7 +34,7 @@ class LocalSlot:
                 raise
 
     async def receive(self) -> bytes:
-        """The next message of the process; raises `EOFError` when the process has ended."""
+        """Return the next message of the process; raise `EOFError` if the process has ended."""
         size = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big")
         return await self._reader.readexactly(size)
 

@@ -1,7 +1,7 @@
-"""The tasks of engine processes (choosing a move, analyses, reviews) and the main function of such a process.
+"""The tasks of engine processes (choices of moves, analyses, reviews) and the main function of an engine process.
 
 Answers are dictionaries that can be converted to JSON; the last one has the type `done` or `error`.  An analysis or a
-review can be paused and resumed by any process: its `TaskProgress` contains the results so far.
+review can be paused, and resumed in any process: its `TaskProgress` contains the results so far.
 """
 
 import os
@@ -35,7 +35,7 @@ from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
 
 MAX_ENGINES_PER_PROCESS, ENGINE_HASH_MIB = 2, 64  # engines per process, and the size of each transposition table in MiB
-LENGTH_BYTES = 4  # before each message between processes
+LENGTH_BYTES = 4  # of the message length that is sent before each message
 
 Answer = dict[str, Any]
 DONE: Answer = {"type": "done"}
@@ -69,7 +69,7 @@ class ReviewTask:
 
 @dataclass(frozen=True)
 class CallTask:
-    """The call of a CPU-bound function; the function and its arguments can be pickled."""
+    """The call of a CPU-bound function; the function and its arguments must be picklable."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -94,7 +94,7 @@ class TaskProgress:
     """The progress of an analysis or a review."""
 
     searches: dict[tuple[Position, int | None], SearchProgress] = field(default_factory=dict)
-    """By position and depth limit."""
+    """The searches so far, by position and depth limit."""
     reviews_sent: int = 0
     """The number of move reviews that have been sent."""
 
@@ -105,17 +105,17 @@ class TaskStopped(Exception):
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 def error_answer(code: str, message: str, **params: Any) -> Answer:
-    """The last answer to a task that failed."""
+    """Return the last answer to a task that failed."""
     return {"type": "error", **error_fields(code, message, params)}
 
 
 def _answer(type: str, content: BaseModel) -> Answer:
-    """An answer of a type, with the fields of a model."""
+    """Return an answer of this type with the fields of a model."""
     return {"type": type, **content.model_dump()}
 
 
 def answer_immediately(task: Task) -> list[Answer]:
-    """All answers to a task that needs no search; empty if the task needs one."""
+    """Return all answers to a task that needs no search, or an empty list if the task needs one."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
@@ -126,7 +126,7 @@ def answer_immediately(task: Task) -> list[Answer]:
 
 
 def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
-    """The value of a choice as a margin; None if the player's values are neither exact nor in discs or seeds."""
+    """Return the value of a choice as a margin; None if it is neither exact nor in discs or seeds."""
     if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
     return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
@@ -143,7 +143,7 @@ class TaskRunner:
         self.stopped = threading.Event()
 
     def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
-        """Yield the answers to a task; if stopped, it raises `TaskStopped` and can be resumed from its progress."""
+        """Yield the answers to a task, or raise `TaskStopped` if it is stopped; it can be resumed with `progress`."""
         self.progress = progress
         match task:
             case ChooseTask():
@@ -156,14 +156,14 @@ class TaskRunner:
                 yield {"type": "result", "value": task.function(*task.args)}
 
     def stop(self) -> None:
-        """Stop the current search; if it has not started yet, it stops after its first result."""
+        """Stop the current search; a search that has not started yet stops after its first result."""
         self.stopped.set()
         for engine in (*self.engines.values(), getattr(self.player, "engine", None)):
             if isinstance(engine, Engine):
                 engine.stop()
 
     def get_engine(self, game: Game) -> Engine:
-        """The engine of a game; the least recently used one is closed if there are too many."""
+        """Return the engine for a game; if there would be too many, close the least recently used one."""
         engine = self.engines.pop(game, None)
         if engine is None and len(self.engines) == MAX_ENGINES_PER_PROCESS:
             self.engines.pop(next(iter(self.engines))).close()
@@ -171,7 +171,7 @@ class TaskRunner:
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Yield the final result of a search for a review; positions searched before a pause are not searched again."""
+        """Yield only the final result of a search; positions searched before a pause are not searched again."""
         for _ in self._search(position, limit, best):
             pass
         answer = self.progress.searches[position, limit.depth].analysis
@@ -179,7 +179,10 @@ class TaskRunner:
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
-        """Search for the remaining time; yield results at least as deep as the stored one; may raise `TaskStopped`."""
+        """Search for the remaining time, and yield the results that are at least as deep as the stored one.
+
+        Raise `TaskStopped` if the task is stopped before the time is used up.
+        """
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
         if search.finished:
             return
@@ -201,7 +204,7 @@ class TaskRunner:
     def _choose(self, task: ChooseTask) -> Answer:
         position, player = task.record.final, make_client_player(task.spec)
         if not isinstance(player, ChampionPlayer):
-            load_kernels()  # before the clock starts
+            load_kernels()  # before the time is measured
         started = perf_counter()
         self.player = player
         try:
@@ -245,7 +248,7 @@ class TaskRunner:
 
 # --- the process ------------------------------------------------------------------------------------------------------
 def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
-    """The main function of an engine process: send `ready`, then run tasks until the server closes the connection."""
+    """Run an engine process: send `ready`, then run tasks until the server closes the connection."""
     prepare_process()
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
     threading.Thread(target=_receive_tasks, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
@@ -267,11 +270,11 @@ def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
 
 
 def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
-    """Receive tasks and stop requests; each has a task number, so that a late stop request affects no other task."""
+    """Receive tasks and stop requests; both have a task number, so that a late stop request affects no other task."""
     current = 0
     with suppress(OSError):
         while size := file.read(LENGTH_BYTES):
-            # The other end belongs to the server that started this process.
+            # Unpickling is safe: the other end belongs to the server that started this process.
             number, *given = pickle.loads(file.read(int.from_bytes(size, "big")))  # nosec B301 # noqa: S301
             if given:
                 current = number

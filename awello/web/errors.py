@@ -1,6 +1,6 @@
-"""Errors of the API: a code and parameters for clients, and a message of one line in English.
+"""Errors of the API: each has a code and parameters for clients, and a one-line message in English.
 
-The page shows the text of the code in the user's language, with the parameters filled in.
+For each code, the page has a text in the user's language and fills in the parameters.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from awello.errors import AwelloError
 
 MAX_ERROR_CHARS = 200
-MAX_QUOTED_CHARS = 40  # of a client's input, quoted in a message
+MAX_QUOTED_CHARS = 40  # of a client's input that a message quotes
 
 ErrorFields = dict[str, Any]
 
@@ -28,7 +28,7 @@ class ApiError(HTTPException):
 
 
 def describe_error(error: ValidationError | RequestValidationError | AwelloError | HTTPException) -> ErrorFields:
-    """The `code`, `message` and `params` of an error."""
+    """Return the `code`, `message` and `params` of an error."""
     if isinstance(error, HTTPException):
         code = getattr(error, "code", HTTPStatus(error.status_code).name.lower())
         return error_fields(code, error.detail, getattr(error, "params", {}))
@@ -39,18 +39,18 @@ def describe_error(error: ValidationError | RequestValidationError | AwelloError
 
 
 def error_fields(code: str, message: str, params: ErrorFields) -> ErrorFields:
-    """The fields of an error in HTTP responses and WebSocket messages."""
+    """Return the fields of an error in HTTP responses and WebSocket messages."""
     clean = {key: _encodable(value) if isinstance(value, str) else value for key, value in params.items()}
     return {"code": code, "message": _encodable(to_one_line(message)), "params": clean}
 
 
 def _encodable(text: str) -> str:
-    """A text without lone surrogates, which JSON can hold but UTF-8 cannot."""
+    """Escape lone surrogates, which JSON can represent but UTF-8 cannot."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
-    """The first invalid field, and the number of others."""
+    """Describe the first invalid field, and count the others."""
     first, others = errors[0], len(errors) - 1
     context = {key: value for key, value in first.get("ctx", {}).items() if isinstance(value, str | int | float)}
     if first["type"] == "json_invalid":
@@ -69,7 +69,7 @@ def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
 
 
 def to_one_line(text: str) -> str:
-    """A text in one line of limited length."""
+    """Join the lines of a text, and shorten it to `MAX_ERROR_CHARS`."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_ERROR_CHARS else f"{line[:MAX_ERROR_CHARS]}..."
 

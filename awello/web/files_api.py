@@ -1,6 +1,6 @@
-"""Import files into the archive, export games from it, and export the game on the board.
+"""The HTTP API for files: import into the archive, export from the archive, and export of the game on the board.
 
-A public server refuses imports, so that visitors cannot fill the archive or the disk; its owner can use
+A public server refuses imports, so that visitors cannot fill the archive or the disk; the owner of the server can use
 `awello games import`.
 """
 
@@ -30,14 +30,15 @@ from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
 MAX_EXPORTED_GAMES = 5000  # in one file
-MAX_REPORTED_DAMAGE = 10  # errors per file
+MAX_REPORTED_DAMAGE = 10  # errors reported per file
 MAX_TAGS = 60
 IMPORT_DISABLED = "a public server does not import files: use 'awello games import'"
 
 router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 FormatName = Annotated[
-    Literal["transcripts", "ggf", "ogn", "logbook", "wthor"], Field(description="WTHOR: several files in a .zip")
+    Literal["transcripts", "ggf", "ogn", "logbook", "wthor"],
+    Field(description="The format; `wthor` returns several files in a .zip"),
 ]
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {}, "application/zip": {}}}
@@ -88,14 +89,14 @@ async def import_files(
         Query(
             default_factory=list,
             max_length=MAX_IMPORTED_FILES,
-            description="The size of each file in bytes",
+            description="The size of each file in bytes; can be omitted for a single file",
         ),
     ],
 ) -> Any:
     """Import the games of a file, or of several files whose contents are concatenated in the body.
 
-    Send WTHOR's `.jou` and `.trn` together with their `.wtb`. Games that are already in the archive are not added
-    again.  Damaged games are reported, and the others are imported.
+    Send the `.jou` and `.trn` files of WTHOR together with the `.wtb` files that use them.  Games that are already in
+    the archive are not added again.  Damaged games are reported, and the others are imported.
     """
     if service.public:
         async for _ in request.stream():  # browsers read the response only after sending the body
@@ -108,12 +109,13 @@ async def import_files(
 
 
 def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, bytes]]:
-    """Split the body into the files."""
+    """Split the body into files, each with its name."""
     sizes = sizes or [len(body)]
     if len(sizes) != len(names) or sum(sizes) != len(body):
         counts = {"files": len(names), "sizes": len(sizes), "total": sum(sizes), "received": len(body)}
         message = (
-            "{files} names, {sizes} sizes and {total} of {received} bytes do not match: give the size of each file"
+            "{files} names and {sizes} sizes with a total of {total} bytes do not match the {received} bytes received: "
+            "give the name and the size of each file"
         )
         raise AwelloError(message.format(**counts), "wrong_file_sizes", **counts)
     parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
@@ -156,14 +158,14 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
 
 @router.post("/file", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
 async def export_game(request: ExportGameRequest, client: Request) -> Response:
-    """Export a game as a file, finished or not."""
+    """Export a game, finished or not, as a file."""
     played = request.to_record()
     record = replace(played, tags={**request.tags, **played.tags})
     return file_response(await call_in_worker(client, write_record, record, request.format))
 
 
 def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """A download of contents by file extension; several are packed into a .zip."""
+    """Return a download of `contents`, which maps file extensions to contents; several files are packed into a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")

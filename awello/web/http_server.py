@@ -2,7 +2,7 @@
 
 The number of connections and the rate of new connections per network are limited.  A connection is closed if a request
 does not arrive in time, if its headers are too large, or if the client floods a WebSocket or does not read its
-responses.  Connections are refused early, where this costs least.
+responses.  Excess connections are refused before any data is read, which costs least.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, netw
 
 MAX_CONNECTIONS, MAX_CONNECTIONS_PER_NETWORK = 7680, 512  # open at the same time
 CONNECTION_RATE = (500, 100)  # of one network: burst, and per second
-FRAME_RATE = (600, 150)  # of one WebSocket, of any type: burst, and per second
-READ_SLICE_BYTES = 1 << 12  # of WebSocket data parsed before the limits are checked again
+FRAME_RATE = (600, 150)  # frames of one WebSocket, of any type: burst, and per second
+READ_SLICE_BYTES = 1 << 12  # WebSocket data parsed before the limits are checked again
 RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
 MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
 MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of a network
-IGNORED_UNREAD_BYTES = 1 << 14  # may stay buffered without a time limit
+IGNORED_UNREAD_BYTES = 1 << 14  # up to this size, unread data may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
-READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds within which a client must read this many bytes
+READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # a client with unread data must read this many bytes within these seconds
 MAX_HEADER_BYTES = 1 << 15
 MAX_WEBSOCKET_BYTES = 1 << 17  # above `MAX_MESSAGE_CHARS`, so that messages that are slightly too long get an answer
 THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a computing thread yields to the event loop
@@ -41,7 +41,10 @@ LimitKeys = Mapping[str, int]
 
 
 class HttpServerConfig(uvicorn.Config):
-    """The configuration and limits of the server; a proxy on this machine must limit connections per network itself."""
+    """The configuration and limits of the server.
+
+    With `behind_proxy`, connections from this machine are not limited per network: the proxy must limit them itself.
+    """
 
     def __init__(self, app: Any, behind_proxy: bool = False) -> None:
         super().__init__(
@@ -66,11 +69,11 @@ class HttpServerConfig(uvicorn.Config):
         self._checking = False
 
     def admit(self, keys: LimitKeys) -> bool:
-        """Whether a connection is accepted; if so, it is counted."""
+        """Return whether a connection is accepted; if so, count it."""
         return all(self.arrivals.take(key) for key in keys if key) and self.connection_limit.acquire(keys)
 
     def limit_keys(self, transport: asyncio.Transport) -> LimitKeys:
-        """The keys under which a connection is counted, with their limits."""
+        """Return the keys under which a connection is counted, with the limit of each."""
         address = str((transport.get_extra_info("peername") or ("",))[0])
         if self.behind_proxy and address in ("127.0.0.1", "::1"):
             return {"": self.max_connections}
@@ -90,7 +93,7 @@ class HttpServerConfig(uvicorn.Config):
             loop.call_later(CHECK_INTERVAL, self._check, loop)
 
     def abort_unread(self, now: float) -> None:
-        """Abort connections whose clients do not read, and the largest buffers of a network above its limit."""
+        """Abort connections whose clients do not read, and the largest buffers of networks above the limit."""
         waiting: dict[str, list[tuple[int, GuardedConnection | GuardedWebSocket]]] = defaultdict(list)
         for connection in list(self.connections):
             size = connection.transport.get_write_buffer_size()
@@ -116,7 +119,7 @@ class GuardedConnection(H11Protocol):
     config: HttpServerConfig
     keys: LimitKeys | None = None
     unread: tuple[int, float] = (0, 0.0)
-    """The number of unread bytes, and since when it has not decreased."""
+    """The number of unread bytes at the last check, and the time since which the client has not read enough."""
 
     def __init__(self, config: HttpServerConfig, **options: Any) -> None:
         self.config, self.options = config, options  # H11Protocol is only initialised for accepted connections
@@ -135,7 +138,7 @@ class GuardedConnection(H11Protocol):
         self.loop.call_later(HEADER_TIMEOUT, self._check, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release the connection; after an upgrade `GuardedWebSocket.connection_lost` does it."""
+        """Release the connection; after an upgrade, `GuardedWebSocket.connection_lost` releases it instead."""
         if self.keys is not None:
             self.config.connections.discard(self)
             self.config.connection_limit.release(self.keys)
@@ -147,7 +150,7 @@ class GuardedConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def _check(self, last: Any) -> None:
-        """Close the connection if no request has arrived since the previous check and none is being answered."""
+        """Abort the connection if no request has arrived since the previous check and none is being answered."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
         if self.cycle is last and (last is None or last.response_complete):
@@ -157,7 +160,7 @@ class GuardedConnection(H11Protocol):
 
 
 class BufferedTransport:
-    """A transport that collects the writes of one event loop iteration into one system call."""
+    """A transport that combines the writes of one event loop iteration into one system call."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
@@ -167,7 +170,7 @@ class BufferedTransport:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send data at the end of this iteration."""
+        """Collect data, to be sent in the next iteration of the event loop."""
         if not self._parts:
             self._loop.call_soon(self.flush)
         self._parts.append(data)
@@ -179,12 +182,12 @@ class BufferedTransport:
             self._transport.write(data)
 
     def close(self) -> None:
-        """Send the collected data, and close."""
+        """Send the collected data and close the connection."""
         self.flush()
         self._transport.close()
 
     def get_write_buffer_size(self) -> int:
-        """The bytes buffered here and by the underlying transport."""
+        """Return the number of bytes buffered here and by the underlying transport."""
         return sum(map(len, self._parts)) + self._transport.get_write_buffer_size()
 
 
@@ -204,7 +207,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.config.track(self)
 
     async def receive(self) -> Any:
-        """The next message and the time when it arrived; reading pauses until all received messages are handled."""
+        """Return the next message with its arrival time: no data is read while received messages are unhandled."""
         return {**await super().receive(), "received": self.received}
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -214,7 +217,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse data, unless the client does not read its messages."""
+        """Parse data; abort the connection if the client leaves too many bytes unread."""
         self.received = monotonic()
         for at in range(0, len(data), READ_SLICE_BYTES):
             if self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
@@ -224,7 +227,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
             super().data_received(data[at : at + READ_SLICE_BYTES])
 
     def handle_events(self) -> None:
-        """Handle frames; abort the connection if there are too many."""
+        """Handle the parsed frames; abort the connection if they exceed the rate limit."""
         if self.frame_limit.take(len(self.conn.events)):
             super().handle_events()
         else:
@@ -232,20 +235,20 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
 
 def _network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
-    """The network of a connection's client; behind a proxy, of its last request."""
+    """Return the network of a connection's client; behind a proxy, the network of the last request."""
     scope: Any = getattr(connection, "scope", None) or {}
     return network_of(str((scope.get("client") or connection.client or ("",))[0]))
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that reports when it is ready."""
+    """A uvicorn server that calls `on_ready` when it accepts connections."""
 
     def __init__(self, config: HttpServerConfig, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
         self.on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen."""
+        """Start listening, then call `on_ready`."""
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # otherwise each full collection visits 200,000 objects and blocks the server for 70 ms
@@ -253,7 +256,7 @@ class _Server(uvicorn.Server):
 
 
 def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Callable[[], object]) -> None:
-    """Serve until interrupted; an error during startup is in `app.state.startup_error`."""
+    """Serve until interrupted; raise the error that the application stored in `app.state.startup_error`, if any."""
     sys.setswitchinterval(THREAD_SWITCH_INTERVAL)
     try:
         _Server(config, on_ready).run(sockets=[listener])
@@ -264,7 +267,7 @@ def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Calla
 
 
 def _raise_file_limit() -> int:
-    """Raise the limit of open files as far as needed and allowed, and return it."""
+    """Raise the limit of open files as far as needed and allowed; return the resulting limit."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -14,9 +14,9 @@ from starlette.requests import HTTPConnection
 from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
-DEVICE_COOKIE = "awello_device"  # kept after a logout
-NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # by name and network or known device: burst, and per second
-NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # for unknown origins
+DEVICE_COOKIE = "awello_device"  # kept after logging out
+NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # per name with a network or device: burst, and per second
+NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # the same, for unknown origins
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Origin:
     address: str
     network: str
     device: str
-    """The device cookie, or a new value for it."""
+    """The value of the device cookie, or a new one."""
 
 
 def read_origin(request: HTTPConnection) -> Origin:
-    """The origin of a request."""
+    """Return the origin of a request."""
     address, device = address_of(request), request.cookies.get(DEVICE_COOKIE, "")
     if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
         device = secrets.token_urlsafe(32)
@@ -45,11 +45,11 @@ class LoginLimits:
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def admit_unknown(self) -> bool:
-        """Whether a password from an unknown origin may be hashed."""
+        """Return whether a password from an unknown origin may be hashed; if so, count it."""
         return self.unknown_origin_limits.take("")
 
     def admit(self, name: str, origin: Origin, known_origin: str | None) -> bool:
-        """Whether a password may be tried; `known_origin` is `device`, `network` or None."""
+        """Return whether a password may be tried; if so, count it.  `known_origin` is `device`, `network` or None."""
         name = name.lower()
         if known_origin:
             return self.name_and_origin_limits.take(

@@ -20,8 +20,8 @@ from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
 
 MAX_GAME_MOVES = 2000
 INVALID_MOVE = 64  # a number that is not a move in any game
-MAX_TEXT_CHARS = 1 << 16  # of a pasted text
-MAX_SEARCH_SECONDS = 60.0  # of one choice or analysis
+MAX_TEXT_CHARS = 1 << 16  # in a pasted text
+MAX_SEARCH_SECONDS = 60.0  # per choice or analysis
 
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
@@ -32,7 +32,7 @@ PlayerSpec = Annotated[SpecText, AfterValidator(validate_spec)]
 
 @cache
 def _moves_by_name(game: Game) -> dict[str, int]:
-    """Moves by their names in lower case."""
+    """Return the moves of a game by name, in lower case."""
     position = Position.start(game)
     return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.all_moves()}
 
@@ -44,7 +44,7 @@ class RequestModel(BaseModel):
 
 
 class MovesRequest(RequestModel):
-    """A game, by its start position and moves."""
+    """A game: its rules, start position and moves."""
 
     game: GameName = "othello"
     start: Annotated[str, StringConstraints(max_length=100)] | None = Field(
@@ -55,7 +55,7 @@ class MovesRequest(RequestModel):
     )
 
     def to_record(self) -> Record:
-        """Replay the game; an illegal move raises an error with its number."""
+        """Replay the game and return its record; raise an error with the number of the first illegal move."""
         game = Game[self.game.upper()]
         start = Position.start(game) if self.start is None else parse_position(self.start, game)
         by_name = _moves_by_name(game)
@@ -68,14 +68,14 @@ class MovesRequest(RequestModel):
                 number, name = legal + 1, self.moves[legal]
                 raise type(error)(f"move {number}: {error}", error.code, number=number, move=name) from None
         record = Record(start, tuple(moves))
-        vars(record)["final"] = position  # sets the cached property, which would replay the moves again
+        vars(record)["final"] = position  # fill the cached property, which would otherwise replay the moves
         return record
 
 
 class PositionsRequest(MovesRequest):
     """The positions of a game to describe."""
 
-    since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The first ply")
+    since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The ply of the first position to describe")
 
 
 class AnalyseRequest(MovesRequest):
@@ -84,7 +84,7 @@ class AnalyseRequest(MovesRequest):
     seconds: float = Field(default=5.0, gt=0, le=MAX_SEARCH_SECONDS)
 
     def to_task(self) -> AnalyseTask:
-        """The task for an engine process."""
+        """Return the task for an engine process."""
         return AnalyseTask(self.to_record(), self.seconds)
 
 
@@ -99,7 +99,7 @@ class ChooseRequest(MovesRequest):
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="Random seed: equal seeds give equal choices")
 
     def to_task(self) -> ChooseTask:
-        """The task for an engine process."""
+        """Return the task for an engine process."""
         clock = Clock() if self.seconds is None else Clock(self.seconds, self.increment)
         return ChooseTask(self.to_record(), self.player, clock, self.seed)
 
@@ -110,7 +110,7 @@ class ReviewRequest(MovesRequest):
     seconds: float = Field(default=0.5, gt=0, le=10, description="Seconds per move")
 
     def to_task(self) -> ReviewTask:
-        """The task for an engine process."""
+        """Return the task for an engine process."""
         return ReviewTask(self.to_record(), self.seconds)
 
 

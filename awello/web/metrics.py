@@ -1,4 +1,4 @@
-"""Metrics of the server in the text format of Prometheus."""
+"""The metrics of the server, in the text format of Prometheus."""
 
 import statistics
 import sys
@@ -24,7 +24,9 @@ def format_metrics(club: ClubService) -> str:
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]
-            rows.append(("club_write_seconds_p95", "gauge", "95th percentile of the time of recent writes", late))
+            rows.append(
+                ("club_write_seconds_p95", "gauge", "95th percentile of the duration of recent database writes", late)
+            )
     lines = []
     for name, type, description, value in rows:
         lines += [f"# HELP awello_{name} {description}", f"# TYPE awello_{name} {type}", f"awello_{name} {value:g}"]
@@ -32,7 +34,7 @@ def format_metrics(club: ClubService) -> str:
 
 
 def _peak_memory_bytes() -> int:
-    """Peak memory use in bytes, which systems report in different units; 0 if unknown, as on Windows."""
+    """Return the peak memory use in bytes, which systems report in different units; 0 if unknown, as on Windows."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""The static files of the page, served by a middleware before the routes, since a browser requests all at once."""
+"""The static files of the page, served by a middleware before any route, as a browser requests all of them at once."""
 
 import zlib
 from pathlib import Path
@@ -27,7 +27,7 @@ class PageFiles:
         self._contents: dict[Path, tuple[int, bytes, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a file, or status 304 if the browser has the current version."""
+        """Serve a file, or send status 304 if the browser has the current version."""
         path = self.paths.get(scope.get("path", "")) if scope["type"] == "http" else None
         if path is None or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)
@@ -41,7 +41,7 @@ class PageFiles:
         await answer(scope, receive, send)
 
     def _read(self, path: Path) -> tuple[bytes, str]:
-        """The content and the ETag of a file, read again if it has changed."""
+        """Return the content and the ETag of a file; read the file again if it has changed."""
         changed = path.stat().st_mtime_ns
         if path not in self._contents or self._contents[path][0] != changed:
             content = path.read_bytes()

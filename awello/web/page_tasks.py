@@ -20,23 +20,23 @@ from awello.schemas import DetectedGameJson, PositionsJson
 from awello.search.search_tree import SearchNode
 from awello.web.client_players import validate_spec
 
-MAX_DRAWN_NODES = 3000  # of a search tree; lower plies are left out
+MAX_DRAWN_NODES = 3000  # in the picture of a search tree; lower plies are left out
 
 
 def dump_positions(record: Record, since: int) -> bytes:
-    """The positions of a game from ply `since` on, and its transcript, as JSON."""
+    """Return the positions of a game from ply `since` on, and its transcript, as JSON."""
     return PositionsJson.of(record, since).model_dump_json().encode()
 
 
 def detect_text(text: str, game: Game | None) -> bytes:
-    """The game or position in a text, as JSON."""
+    """Return the game or position in a text as JSON."""
     detected = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
     return DetectedGameJson.of(detected.record, format=detected.kind, games=max(1, games)).model_dump_json().encode()
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:
-    """The specs and sides of players that can learn from a game; its tags contain the specs."""
+    """Return the specs and sides of the players that can learn from a game; the tags of the game contain the specs."""
     learners = []
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
@@ -56,12 +56,12 @@ def train_players(record: Record, learners: list[tuple[str, int]]) -> None:
 
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:
-    """Format a game: file contents by extension."""
+    """Format a game; return the file contents by extension."""
     return find_format(format).write([record])
 
 
 def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> bytes:
-    """The tree of a search as JSON, with as many plies as fit into a picture of reasonable size."""
+    """Return the tree of a search as JSON, with a picture of as many plies as have at most `MAX_DRAWN_NODES` nodes."""
     tree = build_search_tree(spec, position)
     plies = next(
         plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
@@ -78,5 +78,5 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
 
 
 def _count_nodes(node: SearchNode, plies: int) -> int:
-    """The number of nodes of a tree down to `plies` plies."""
+    """Return the number of nodes of a tree down to `plies` plies below its root."""
     return 1 + (sum(_count_nodes(child, plies - 1) for child in node.children) if plies else 0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from time import monotonic
 
 USAGE_HALF_LIFE = 5.0  # seconds
-MAX_KEYS = 50_000  # least recently used ones are dropped
+MAX_KEYS = 50_000  # above this number, entries are dropped
 
 
 class RateLimit:
@@ -17,11 +17,14 @@ class RateLimit:
         self.tokens, self.updated = burst, monotonic()
 
     def take(self, count: float = 1) -> bool:
-        """Whether `count` actions are allowed now; if so, they are counted."""
+        """Return whether `count` actions are allowed now; if so, count them."""
         return self.reserve(count, 0.0) is not None
 
     def reserve(self, cost: float, max_wait: float) -> float | None:
-        """Count an action and return the seconds to wait before it; None, without counting it, above `max_wait`."""
+        """Charge an action and return the seconds to wait before it.
+
+        If the wait would exceed `max_wait` seconds, charge nothing and return None.
+        """
         now = monotonic()
         self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate)
         self.updated = now
@@ -32,7 +35,7 @@ class RateLimit:
         return missing and missing / self.rate
 
     def spend(self, cost: float) -> None:
-        """Charge a cost that was not known when the action was reserved."""
+        """Charge a cost that was not known when `reserve` was called."""
         self.tokens -= cost
 
 
@@ -44,7 +47,7 @@ class RateLimits:
         self._limits: OrderedDict[str, RateLimit] = OrderedDict()
 
     def get(self, key: str) -> RateLimit:
-        """The limit of a key, a new one if necessary."""
+        """Return the limit of a key; create it if necessary."""
         limit = self._limits.pop(key, None) or RateLimit(self.burst, self.rate)
         self._limits[key] = limit
         while len(self._limits) > MAX_KEYS:
@@ -52,7 +55,7 @@ class RateLimits:
         return limit
 
     def take(self, key: str) -> bool:
-        """Whether one more action of a key is allowed now; if so, it is counted."""
+        """Return whether one more action of a key is allowed now; if so, count it."""
         return self.get(key).take()
 
 
@@ -63,7 +66,7 @@ class ConcurrencyLimit:
         self.counts: Counter[str] = Counter()
 
     def acquire(self, keys: Mapping[str, int]) -> bool:
-        """Count an action under several keys, each with its limit; False if a limit is reached."""
+        """Count an action under several keys, each with its limit; return False if a limit is reached."""
         if any(self.counts[key] >= limit for key, limit in keys.items()):
             return False
         self.counts.update(keys.keys())
@@ -78,25 +81,25 @@ class ConcurrencyLimit:
 
 
 class RecentUsage:
-    """The seconds of usage per key, decaying with `USAGE_HALF_LIFE`."""
+    """The seconds of usage per key; they decay with the half-life `USAGE_HALF_LIFE`."""
 
     def __init__(self) -> None:
         self._used: dict[str, tuple[float, float]] = {}
 
     def get(self, key: str, now: float) -> float:
-        """The recent usage of a key, in seconds."""
+        """Return the recent usage of a key, in seconds."""
         seconds, updated = self._used.get(key, (0.0, now))
         return float(seconds * 0.5 ** ((now - updated) / USAGE_HALF_LIFE))
 
     def add(self, key: str, seconds: float, now: float) -> None:
-        """Add usage to a key; keys with negligible usage are dropped."""
+        """Add usage to a key; if there are too many keys, drop those with negligible usage."""
         self._used[key] = self.get(key, now) + seconds, now
         if len(self._used) > MAX_KEYS:
             self._used = {each: used for each, used in self._used.items() if self.get(each, now) > 0.01}
 
 
 def network_of(address: str) -> str:
-    """The network an address is counted under: itself for IPv4, the /64 prefix for IPv6, which one client can own."""
+    """Return the network of an address: the address itself for IPv4, the /64 for IPv6, which one client may own."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -5,8 +5,9 @@ server, which prevents DNS rebinding, and requests to the API must come from the
 is not a browser.  Bodies are limited in size and time, and a content security policy lets the page load only its own
 files.
 
-Every request is charged with the estimated time that the event loop spends on it.  Each network has a limit
-(`EVENT_LOOP_RATE`), except for this machine; requests beyond it are delayed, or refused if the delay would be too long.
+The network of the client is charged for the time that the event loop is estimated to spend on each request, up to a
+limit (`EVENT_LOOP_RATE`); requests above it are delayed, or refused if the delay would be too long.  Requests from this
+machine are not charged.
 """
 
 import asyncio
@@ -25,14 +26,14 @@ from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
-FILES_PATH = "/api/games/files"  # accepts files
-TEXT_PATHS = ("/api/detect", "/api/file")  # accept long texts
+FILES_PATH = "/api/games/files"  # this path accepts files
+TEXT_PATHS = ("/api/detect", "/api/file")  # these accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
 EVENT_LOOP_RATE = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
 MAX_DELAY_SECONDS = 6.0  # requests that would be delayed for longer are refused
 MAX_OPEN_REQUESTS_PER_NETWORK = 256
 FILE_COST_MS, API_COST_MS = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
-PATH_COSTS_MS = {  # for requests to these paths of the API
+PATH_COSTS_MS = {  # per request to these paths of the API
     "/api/contests": 8.0,
     "/api/games": 8.0,
     "/api/explore": 8.0,
@@ -68,7 +69,7 @@ class RequestGuard:
         self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check and handle a request; requests from other machines are charged to their network."""
+        """Check and handle a request; charge requests from other machines to their network."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
@@ -93,7 +94,7 @@ class RequestGuard:
 
         async def receive_counted() -> Message:
             event = await receive()
-            if "content-length" not in headers:  # otherwise the length has been charged in advance
+            if "content-length" not in headers:  # otherwise, the length has already been charged
                 network_limit.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
@@ -124,7 +125,7 @@ class RequestGuard:
             raise _too_large_error(limit)
 
     def is_own_host(self, host: str) -> bool:
-        """Whether a `Host` header names this server."""
+        """Return whether a `Host` header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -161,12 +162,12 @@ class RequestGuard:
 
 
 def address_of(client: HTTPConnection) -> str:
-    """The IP address of a client."""
+    """Return the IP address of a client."""
     return client.client.host if client.client else ""
 
 
 def network_of_client(client: HTTPConnection) -> str:
-    """The network to which a request or a connection is charged."""
+    """Return the network to which the requests and connections of a client are charged."""
     return network_of(address_of(client))
 
 
@@ -179,20 +180,20 @@ def _is_address(name: str) -> bool:
 
 
 def _max_body_bytes(scope: Scope) -> int:
-    """The size limit of a request's body; it is low for most paths, because the event loop parses the body."""
+    """Return the size limit of a request's body: low for most paths, because the event loop parses the body."""
     if scope["path"] == FILES_PATH:
         return MAX_FILES_BODY_BYTES
     return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
 
 
 def _content_length(headers: Headers) -> int:
-    """The `Content-Length` of a request; 0 if it is missing or invalid."""
+    """Return the `Content-Length` of a request; 0 if it is missing or invalid."""
     length = headers.get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 
 
 def estimate_cost(path: str, length: int) -> float:
-    """The estimated time that the event loop spends on a request, in milliseconds."""
+    """Estimate the time that the event loop spends on a request, in milliseconds."""
     if not path.startswith("/api/"):
         return FILE_COST_MS
     costs = (cost for prefix, cost in PATH_COSTS_MS.items() if path.startswith(prefix))
@@ -213,5 +214,5 @@ async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send
     headers = {
         **SECURITY_HEADERS,
         "connection": "close",
-    }  # new connections are rate-limited too
+    }  # so that the next request needs a new connection, which is rate-limited too
     await JSONResponse(describe_error(error), error.status_code, headers)(scope, receive, send)

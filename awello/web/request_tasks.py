@@ -14,7 +14,7 @@ from awello.web.engine_tasks import Answer, CallTask, Task
 from awello.web.errors import ApiError
 from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
-SERVER_ERROR_CODES = (  # answered with status 503; other errors of tasks mean that the request was invalid
+SERVER_ERROR_CODES = (  # status 503; for other codes, the request was invalid (400)
     "engine_not_started",
     "engine_unavailable",
     "out_of_memory",
@@ -32,7 +32,10 @@ Result = TypeVar("Result")
 
 
 async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
-    """All answers to a task except `done`; cancelled if the client disconnects (its body must have been read)."""
+    """Return all answers to a task except `done`; cancel the task if the client disconnects.
+
+    The body of the request must have been read before, because waiting for the disconnection discards it.
+    """
     collecting = asyncio.create_task(_collect_answers(task, pool, network_of_client(client)))
     disconnected = asyncio.create_task(_wait_for_disconnect(client))
     try:
@@ -61,7 +64,7 @@ async def _wait_for_disconnect(client: Request) -> None:
 async def call_in_worker(client: Request, function: Callable[..., Result], *args: Any) -> Result:
     """Call a CPU-bound function in a worker process and return its result.
 
-    Until that process is ready, requests of this machine are served in a thread, so that the page opens quickly.
+    Until the worker process is ready, requests from this machine run in a thread, so that the page opens quickly.
     """
     workers: EnginePool = client.app.state.workers
     if not workers.ready:
@@ -74,5 +77,5 @@ async def call_in_worker(client: Request, function: Callable[..., Result], *args
 
 
 async def respond_with_json(client: Request, function: Callable[..., bytes], *args: Any) -> Response:
-    """A response with the JSON that a CPU-bound function returns."""
+    """Return a response with the JSON that a CPU-bound function returns."""
     return Response(await call_in_worker(client, function, *args), media_type="application/json")

@@ -31,7 +31,7 @@ class TournamentJson(BaseModel):
     rated: bool
     rounds: int = Field(description="0 for a round robin before its start")
     starts: float = Field(description="Seconds since 1970")
-    grace: float = Field(description="Seconds until a missing player forfeits")
+    grace: float = Field(description="Seconds after which a missing player forfeits")
     state: Literal["open", "playing", "ended", "cancelled"]
     round: int = Field(description="The current round; 0 before the first")
     entrants: int
@@ -44,23 +44,23 @@ class ClubStandingJson(BaseModel):
     name: str
     bot: bool
     points: float
-    buchholz: float = Field(description="The points of all opponents")
+    buchholz: float = Field(description="The sum of the opponents' points")
     sonneborn_berger: float = Field(
-        description="Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones"
+        description="Sonneborn-Berger: the points of defeated opponents, and half the points of drawn opponents"
     )
     wins: int
 
 
 class PairingJson(BaseModel):
-    """A pairing of a round."""
+    """Two players who meet in a round, or one with a bye."""
 
     round: int
     board: int
     first: str
     second: str | None = Field(description="Null for a bye")
-    game: int | None = Field(description="Null until both players are online")
-    points: list[float] | None = Field(description="Null until decided")
-    forfeit: bool = Field(description="Whether the pairing was decided by a missing player")
+    game: int | None = Field(description="Null until the game starts, when both players are online")
+    points: list[float] | None = Field(description="The points of both players; null until the pairing is decided")
+    forfeit: bool = Field(description="Whether the pairing was decided because a player was missing")
 
 
 class TournamentDetailsJson(TournamentJson):
