@@ -15,7 +15,7 @@ import { playSound } from "./sounds.js";
 import { setState, state } from "./store.js";
 import { showTab } from "./tabs.js";
 
-/** Commands available while you play in the club (analysis is off), and those not available for a club game. */
+/** The only commands available while the user plays in the club, and commands not available on any live club game. */
 const ALLOWED_IN_CLUB_GAME = ["goBack", "goForward", "goToStart", "goToEnd", "flipBoard", "focusBoard", "focusMoveInput", "clearMarks", "openHelp"];
 const DISABLED_IN_CLUB_GAME = ["swapSides", "togglePause", "resign", "setPlayer"];
 
@@ -72,7 +72,7 @@ export const actions = Object.assign({}, ...Object.entries(commands).map(([name,
 })));
 
 // ---- moves ----------------------------------------------------------------------------------------------------------
-/** Play a move on the board, or send it to the club or the retry. @param {string} move */
+/** Play the user's move: on the board, in the club game, or as the attempt of a retry. @param {string} move */
 export async function playMove(move) {
   setState({ preview: null });
   if (!isBoardPlayable()) return showError({ code: "wait" });
@@ -138,7 +138,7 @@ export function promoteVariation(id) {
   setState({ game });
 }
 
-/** Delete a variation; a bot does not replay it immediately. @param {string} id */
+/** Delete a variation, and go to where no bot replays it immediately. @param {string} id */
 export function deleteVariation(id) {
   const { game } = state;
   const people = game.players.includes(HUMAN);

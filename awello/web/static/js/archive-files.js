@@ -33,7 +33,7 @@ export class ArchiveFiles {
 
   // ---- import -------------------------------------------------------------------------------------------------------
   /**
-   * Upload files one after the other; WTHOR's lists of players and events accompany each WTHOR file.
+   * Upload files one after the other, each WTHOR file together with the lists of players and events (.jou, .trn).
    * @param {File[]} files
    */
   async importFiles(files) {
@@ -47,7 +47,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * A WTHOR file stores numbers instead of names, and names cannot be added after the import.
+   * Ask before importing a WTHOR file without names: it stores numbers, and names cannot be added after the import.
    * @param {File[]} batch
    */
   confirmWithoutNames(batch) {

@@ -17,7 +17,7 @@ export class ArchiveList {
   constructor(before) {
     this.filters = previousFilters(before);
     this.openFilters = before?.openFilters ?? false;
-    this.request = 0; // number of the latest request: earlier responses are ignored
+    this.request = 0; // number of the latest request: responses to earlier ones are ignored
     /** @type {string | null} */
     this.query = null; // query of the listed games
     /** @type {number | null} */

@@ -44,7 +44,7 @@ export class ClubBar {
     replaceContent(this.element, ...parts);
   }
 
-  /** Everything the bar depends on. @param {Game} given */
+  /** Everything the bar depends on: it is redrawn when this changes. @param {Game} given */
   drawKey({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()].map(({ game, mover }) => [game, mover]);

@@ -70,7 +70,7 @@ export class ClubGame {
     return gone === undefined || this.state.ply < 2 ? null : Math.max(0, Math.ceil((gone - performance.now()) / 1000));
   }
 
-  /** Whether the board shows other moves than the finished club game. @param {Game} game */
+  /** Whether the board shows other moves than those of the finished club game. @param {Game} game */
   hasDiverged(game) {
     if (!this.over) return false;
     let node = game.root;

@@ -1,4 +1,4 @@
-/** The form to change one's password, on one's own profile. */
+/** The form to change the password, on the user's own profile. */
 import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
 import { formRow, h } from "./dom.js";
 import { t } from "./i18n.js";
@@ -24,7 +24,7 @@ export class ClubPassword {
         h("div", { class: "buttons" }, this.send)));
   }
 
-  /** Visible on one's own profile; typed text is discarded when it is left. @param {boolean} own */
+  /** Show the form on the user's own profile; hide it on others and discard what was typed. @param {boolean} own */
   show(own) {
     this.name.value = this.club.name ?? "";
     this.element.hidden = !own;

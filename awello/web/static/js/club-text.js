@@ -1,6 +1,6 @@
 /** Texts of the club: time controls, game terms, ratings, dates and errors. */
 import { GAMES } from "./game.js";
-import { currentLanguage, formatSigned, t, translateError } from "./i18n.js";
+import { currentLanguage, formatSigned, pluralKey, t, translateError } from "./i18n.js";
 import { errorText } from "./notices.js";
 
 export const MIN_PASSWORD_CHARS = 10; // as on the server
@@ -27,7 +27,7 @@ export function formatTournamentTerms({ variant, control, rated }) {
  * @param {Tournament} given
  */
 export function formatSystem({ system, rounds }) {
-  return t(`club.system.${system}`) + (rounds ? `, ${t(rounds === 1 ? "club.rounds.one" : "club.rounds", { rounds })}` : "");
+  return t(`club.system.${system}`) + (rounds ? `, ${t(`club.rounds.${pluralKey(rounds)}`, { rounds })}` : "");
 }
 
 /** A local date and time, with the year if it is not the current one. @param {number} seconds */

@@ -1,7 +1,7 @@
 /** A tournament: its terms, the user's pairing, the standings and the pairings of each round. */
 import { formatSystem, formatTournamentTerms } from "./club-text.js";
 import { h } from "./dom.js";
-import { currentLanguage, t, withColon } from "./i18n.js";
+import { currentLanguage, pluralKey, t, withColon } from "./i18n.js";
 
 /** @type {("points" | "buchholz" | "sonneborn_berger" | "wins")[]} */
 const COLUMNS = ["points", "buchholz", "sonneborn_berger", "wins"];
@@ -20,7 +20,7 @@ export function renderTournament(details, view) {
   const { name, tournament: number, state, entrants } = details;
   return [
     h("h2", { id: "tournament-name" }, name),
-    h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })}`),
+    h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })}`),
     h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.stateParts(details))),
     ...ownStatus(details, view),
     ...(state === "open" || state === "cancelled" ? entrantList(details, view) : [standingsTable(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),

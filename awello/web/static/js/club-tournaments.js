@@ -2,7 +2,7 @@
 import { clubErrorText, formatCountdown, formatDateTime, formatSystem, formatTournamentTerms } from "./club-text.js";
 import { renderTournament } from "./club-tournament-details.js";
 import { h, replaceContent, setText } from "./dom.js";
-import { currentLanguage, t, withColon } from "./i18n.js";
+import { currentLanguage, pluralKey, t, withColon } from "./i18n.js";
 import { showNotice } from "./notices.js";
 
 /** @type {Record<string, string[]>} */
@@ -92,7 +92,7 @@ export class ClubTournaments {
     const { tournament: number, name, entrants } = tournament;
     return h("li", { class: "club-tournament" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
-        h("strong", {}, name), h("span", { class: "club-rating" }, t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })),
+        h("strong", {}, name), h("span", { class: "club-rating" }, t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })),
         h("small", {}, `${formatTournamentTerms(tournament)} · ${formatSystem(tournament)}`),
         h("small", {}, ...this.stateParts(tournament))),
       this.enterButton(tournament));

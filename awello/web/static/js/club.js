@@ -233,7 +233,7 @@ export class Club {
   }
 
   /**
-   * Offer a game to a player or to everyone; returns the error text, if any.
+   * Offer a game to a player or to anyone; returns the error text, if any.
    * @param {string | null} name
    * @param {any} terms
    */

@@ -53,7 +53,7 @@ class ContestManager extends HTMLElement {
   list = h("ul", { class: "lab-list" });
   listTitle = h("h3", { class: "lab-title", tabindex: -1 });
   earlier = h("section", { class: "lab-card" }, this.listTitle, this.list);
-  #pollId = 0; // number of the latest poll: earlier responses are ignored
+  #pollId = 0; // number of the latest poll: responses to earlier ones are ignored
 
   get config() {
     return this.#config;

@@ -1,6 +1,6 @@
 /** A contest: progress, standings, cross table and games. */
 import { h } from "./dom.js";
-import { currentLanguage, formatSigned, t, withColon } from "./i18n.js";
+import { currentLanguage, formatSigned, pluralKey, t, withColon } from "./i18n.js";
 
 const PAGE_SIZE = 50;
 const ANNOUNCE_INTERVAL_MS = 10000;
@@ -87,7 +87,7 @@ export class ContestView {
     this.stop.hidden = !running;
     this.resume.hidden = running || state === "finished";
     if (focused?.hidden) this.title.focus();
-    this.#announce(running ? rounds : withColon(t(`lab.state.${state}`), rounds), !running);
+    this.#announce(running ? rounds : `${t(`lab.state.${state}`)}, ${rounds}`, !running);
   }
 
   /** Announce progress to screen readers, at intervals unless `now` is set. @param {string} text @param {boolean} now */
@@ -185,6 +185,8 @@ function crossTable({ standings, pairings }) {
 /** @param {Contest} given */
 function forfeitNotes({ standings }) {
   return standings.flatMap(({ bot, forfeits, messages }) =>
-    Object.entries(forfeits).map(([reason, games]) =>
-      h("li", {}, t("lab.forfeited", { bot, games, reason: t(`lab.forfeit.${reason}`), message: messages[reason] }))));
+    Object.entries(forfeits).map(([reason, count]) => {
+      const games = t(`explorer.games.${pluralKey(count)}`, { games: formatNumber(count) });
+      return h("li", {}, t("lab.forfeited", { bot, games, reason: t(`lab.forfeit.${reason}`), message: messages[reason] }));
+    }));
 }

@@ -12,6 +12,9 @@ const MIN_LABEL_PERCENT = 35; // narrower bars have no label
 
 /** @param {number} number */
 const formatNumber = (number) => number.toLocaleString(currentLanguage());
+
+/** A number of games, such as "1 game". @param {number} number */
+const formatGames = (number) => t(`explorer.games.${pluralKey(number)}`, { games: formatNumber(number) });
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => Math.round((100 * part) / Math.max(1, whole));
 /** @param {number} part @param {number} whole */
@@ -70,9 +73,8 @@ export class Explorer {
   /** @param {Game} game @param {Exploration} exploration */
   show(game, { games, value, moves, opening: here }) {
     const opening = (here ?? findOpening(game))?.[currentLanguage()];
-    const count = t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) });
     const suffix = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
-    this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", suffix);
+    this.head.replaceChildren(h("b", {}, formatGames(games)), opening ? ` · ${opening}` : "", suffix);
     this.element.classList.toggle("has-values", value !== null);
     this.heads.hidden = !moves.length;
     this.empty.textContent = moves.length ? "" : this.emptyText(game, games);
@@ -136,7 +138,7 @@ function bar({ wins, draws, losses }, side) {
 /** The row for screen readers. @param {string} move @param {Branch} given @param {number} total */
 function describeRow(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
-  const parts = [t("explorer.row", { move, games: formatNumber(games), share: share(games, total) })];
+  const parts = [t("explorer.row", { move, games: formatGames(games), share: share(games, total) })];
   if (decided) parts.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
   if (score !== null) parts.push(t("explorer.row.mean", { mean: formatSigned(score, 1) }));
   if (value !== null) parts.push(t("explorer.row.value", { value: formatSigned(value) }));

@@ -110,7 +110,7 @@ export function enterPosition(moved) {
   else if (game.botToMove) requestBotMove(moved ? animationTime(current) : 0);
 }
 
-/** Repeat the reply played here before. @param {GameNode} current */
+/** Repeat the reply that follows in the game: a bot's move or a pass. @param {GameNode} current */
 function replayReply(current) {
   const [reply] = current.children;
   if (reply.move !== "pass" && !state.game.botToMove) return;

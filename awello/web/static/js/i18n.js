@@ -32,7 +32,7 @@ export function t(key, values = {}) {
 
 /**
  * The text of an error in the current language, with its parameters filled in; null if the key is unknown, or if the
- * text needs a parameter that is missing. Texts with the ending `.short` need fewer parameters.
+ * text needs a parameter that is missing. A key with the ending `.short` has a text that needs fewer parameters.
  * @param {string} key
  * @param {ErrorInfo} error
  */

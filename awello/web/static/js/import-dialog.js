@@ -1,7 +1,7 @@
 /** Imports games: pasted, dropped, from a file, a link, a contest or the archive. */
 import { boardElement, eventElement } from "./dom.js";
 import { Game, GAMES } from "./game.js";
-import { t } from "./i18n.js";
+import { pluralKey, t } from "./i18n.js";
 import { parseLink } from "./link.js";
 import { openGame } from "./navigation.js";
 import { showError, showNotice } from "./notices.js";
@@ -26,7 +26,9 @@ export async function importText(text, several = null) {
     if (request !== latestRequest) return;
     if (several && response.games > 1) return several();
     const game = buildGame(response.game, response.start, response.moves);
-    if (await openGame(game)) showNotice(t(`import.${response.format}`, { moves: response.moves.length }), false);
+    const count = response.moves.length;
+    const moves = t(`import.count.${pluralKey(count)}`, { count });
+    if (await openGame(game)) showNotice(t(`import.${response.format}`, { moves }), false);
   } catch (error) {
     if (request === latestRequest) showError(error);
   }

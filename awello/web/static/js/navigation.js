@@ -20,7 +20,7 @@ let pendingGame = null; // the latest game to open
 export const preferredGame = () => (Object.hasOwn(GAMES, settings.game) ? settings.game : "othello");
 
 /**
- * Start a game against a friendly bot, or with the players of the previous game.
+ * Start a game against the default opponent, or with the players of the previous game if the user chose them.
  * @param {string} name
  * @param {Partial<Game>} choices
  */

@@ -1,6 +1,6 @@
 /** Opponents: levels by strength, and all players that can be chosen. */
 
-/** The level a newcomer meets. @param {Rules} rules */
+/** The opponent in the first game of a new user: level 2. @param {Rules} rules */
 export const defaultOpponent = (rules) => rules.opponents[1];
 
 /** Specs of players with a limit that keeps them fast. */

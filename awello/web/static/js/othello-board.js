@@ -12,7 +12,7 @@ const CELL = 100;
 const FRAME = 32; // space for the coordinates, left and above
 const BORDER = 8; // frame on the other two sides
 const FLIP_MS = 150; // to flip one disc
-const FLIP_DELAY_MS = 25; // per square of distance: the sixth disc ends after 275
+const FLIP_DELAY_MS = 25; // per square of distance: the sixth disc ends after 275 ms
 const LETTERS = "abcdefgh";
 const STARS = [[2, 2], [2, 6], [6, 2], [6, 6]]; // the dots of a board of 8
 /** @type {Record<string, string>} */

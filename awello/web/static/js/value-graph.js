@@ -297,7 +297,7 @@ class ValueGraph extends Component {
     readout.textContent = this.#describePly(hover ?? current, " · ");
   }
 
-  /** A ply as text: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
+  /** A ply as text: "move 12, f5, Black +4, loss 6". @param {number} ply @param {string} separator */
   #describePly(ply, separator) {
     const { points, sides } = this.config;
     const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
