@@ -40,7 +40,7 @@ def test_games_in_every_form(game: Game) -> None:
         for form, text in format_variants(record).items():
             found = detect_game(text, game)
             assert found.record.final == record.final, form
-            assert found.kind == ("transcript" if game in OTHELLO else "moves"), form
+            assert found.format == ("transcript" if game in OTHELLO else "moves"), form
             if game in OTHELLO:
                 assert detect_game(text.upper()).record.moves == record.moves, form
             elif game is Game.ABAPA:
@@ -89,7 +89,7 @@ POSITION_AFTER_F5 = parse_transcript("f5").final
 def test_boards_in_any_letters(text: str) -> None:
     found = detect_game(text)
     assert (found.record.start, found.record.moves) == (POSITION_AFTER_F5, ())
-    assert found.kind == ("obf" if ";" in text else "board")
+    assert found.format == ("obf" if ";" in text else "board")
 
 
 def test_the_side_to_move_is_the_one_that_can() -> None:
@@ -103,9 +103,9 @@ def test_moves_in_a_page_and_after_a_position() -> None:
     assert format_transcript(detect_game("https://example.org/board?size=8#f5d6c3").record) == "f5d6c3"
     assert format_transcript(detect_game("f 5, d 6, c 3").record) == "f5d6c3"
     ggf = detect_game(GGF)
-    assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("ggf", POSITION_AFTER_F5, "d6c3")
+    assert (ggf.format, ggf.record.start, format_transcript(ggf.record)) == ("ggf", POSITION_AFTER_F5, "d6c3")
     diagram = detect_game("The start 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S: 1. F f 2. B", Game.ROMEIN)
-    assert (diagram.kind, format_transcript(diagram.record)) == ("diagram", "FfB")
+    assert (diagram.format, format_transcript(diagram.record)) == ("diagram", "FfB")
     assert diagram.record.start.game is Game.ROMEIN
 
 
@@ -113,7 +113,7 @@ def test_games_in_ggf_and_ogn() -> None:
     assert detect_game(GGF).record.values == (1.5, None)
     assert detect_game(GGF, Game.OTHELLO).record.tags == {"Black": "a", "White": "b"}
     ogn = detect_game('[Variant "Romein"]\n[South "Ann"]\n\n1. F f 2. B')
-    assert (ogn.kind, ogn.record.start.game, format_transcript(ogn.record)) == ("ogn", Game.ROMEIN, "FfB")
+    assert (ogn.format, ogn.record.start.game, format_transcript(ogn.record)) == ("ogn", Game.ROMEIN, "FfB")
 
 
 def test_the_size_is_one_on_which_the_game_is_legal() -> None:

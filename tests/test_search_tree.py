@@ -52,14 +52,14 @@ def test_a_cutoff_stops_the_search_after_leaf_4(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(SearchTree, "evaluate", record)
     tree = search_example("alphabeta")
     assert evaluated == [7, 9, 3, -3, 1, -7, 4]
-    assert [node.cut_value for node in tree.root.walk() if node.cut] == [-8, 14]
-    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.pv) == (1, 12, 7, 2, ["1", "2", "2"])
+    assert [node.pruned_value for node in tree.root.walk() if node.pruned] == [-8, 14]
+    assert (tree.value, tree.nodes, tree.leaves, tree.pruned, tree.pv) == (1, 12, 7, 2, ["1", "2", "2"])
 
 
 @pytest.mark.parametrize("algorithm", PLAIN)
 def test_plain_minimax_visits_everything(algorithm: str) -> None:
     tree = search_example(algorithm)
-    assert (tree.value, tree.nodes, tree.leaves, tree.cut) == (1, 14, 9, 0)
+    assert (tree.value, tree.nodes, tree.leaves, tree.pruned) == (1, 14, 9, 0)
     assert search_example("alphabeta").minimax_counts == (14, 9)
 
 
@@ -68,18 +68,18 @@ def test_negamax_shows_values_from_the_movers_view() -> None:
     for one, other in pairs:
         sign = 1 if one.maximising else -1
         assert one.maximising == other.maximising
-        assert one.cut == other.cut
+        assert one.pruned == other.pruned
         assert (one.value or 0) == sign * (other.value or 0)
-        assert (one.cut_value or 0) == sign * (other.cut_value or 0)
+        assert (one.pruned_value or 0) == sign * (other.pruned_value or 0)
         assert other.window == (one.window if one.maximising else (-one.window[1], -one.window[0]))
 
 
-def test_values_after_a_cut_are_bounds() -> None:
+def test_values_after_pruning_are_bounds() -> None:
     root = search_example("alphabeta").root
     bounds = {format_node(node): node.bound for node in root.walk() if node.children}
     assert bounds == {"1": None, "9": None, "≥4": "lower"}
     late = search_tree("alphabeta", parse_lists("[[5, 6], [3, 9], [7, 2]]")).root
-    assert [format_node(child) for child in late.children] == ["5", "≤3", "2"], "nothing is cut below the last child"
+    assert [format_node(child) for child in late.children] == ["5", "≤3", "2"], "nothing is pruned below the last child"
 
 
 def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
@@ -112,10 +112,10 @@ def test_values_and_counts_equal_those_of_the_kernels(game: Game) -> None:
         for tree in trees:
             expected = kernel_result(tree.algorithm, position, depth, evaluator)
             assert (tree.value, tree.nodes, tree.leaves) == expected, (tree.algorithm, position, depth)
-            visited = [node for node in tree.root.walk() if not node.cut]
+            visited = [node for node in tree.root.walk() if not node.pruned]
             assert tree.nodes == len(visited)
             assert tree.leaves == sum(node.leaf for node in visited)
-            assert tree.cut == sum(node.cut for node in tree.root.walk())
+            assert tree.pruned == sum(node.pruned for node in tree.root.walk())
             assert tree.pv == trees[0].pv
 
 
@@ -212,9 +212,9 @@ def test_a_tree_too_large_to_draw_is_rejected() -> None:
 def test_the_example_as_text() -> None:
     assert draw_tree(search_example("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
-        "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
+        "nodes visited: 12, leaves evaluated: 7, branches pruned: 2 (plain minimax: 14 nodes, 9 leaves)",
         "principal variation: 1 2 2; values from the view of MAX",
-        "* principal variation; cut: never visited; ≥ ≤: a cut left only a bound",
+        "* principal variation; pruned: never visited; ≥ ≤: only a bound is known",
         "MAX 1 *",
         "└─ MIN 1 *",
         "   ├─ MAX 9",
@@ -227,8 +227,8 @@ def test_the_example_as_text() -> None:
         "   │  └─ -7",
         "   └─ MAX ≥4",
         "      ├─ 4",
-        "      ├─ -8 cut",
-        "      └─ 14 cut",
+        "      ├─ -8 pruned",
+        "      └─ 14 pruned",
     ]
 
 
@@ -251,7 +251,7 @@ def texts_of(svg: str) -> Counter[str]:
 def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game) -> None:
     evaluator = Evaluator(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
     tree = search_tree(algorithm, PositionSource(Position.start(game), 3, evaluator))
-    expected = Counter(format_node(node) for node in tree.root.walk() if not node.cut)
+    expected = Counter(format_node(node) for node in tree.root.walk() if not node.pruned)
     expected += Counter(node.name for node in tree.root.walk() if node.name)
     assert expected <= texts_of(draw_tree_svg(tree))
 
@@ -271,7 +271,7 @@ def test_parents_are_centred_above_their_children_and_leaves_are_evenly_spaced()
 EXAMPLE_LEAVES = ["7", "9", "3", "-3", "1", "-7", "4", "-8", "14"]
 
 
-def test_cut_branches_are_dashed_and_the_principal_variation_is_thick() -> None:
+def test_pruned_branches_are_dashed_and_the_principal_variation_is_thick() -> None:
     picture = draw_tree_svg(search_example("alphabeta"))
     assert picture.count("stroke-dasharray") == 2 + 1, "including the legend"
     assert picture.count('stroke-width="4"/>') == 3 + 1
@@ -297,8 +297,8 @@ def test_the_command_draws_a_position(tmp_path: Path) -> None:
 def test_the_command_colours_the_example_without_wrapping_lines() -> None:
     shown = fresh_awello("tree", "--leaves", EXAMPLE_TREE, FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[1;32mMAX 1 *\x1b[0m\n" in shown
-    assert "\x1b[2m14 cut\x1b[0m\n" in shown
-    assert "branches cut: 2 (plain minimax: 14 nodes, 9 leaves)\n" in shown
+    assert "\x1b[2m14 pruned\x1b[0m\n" in shown
+    assert "branches pruned: 2 (plain minimax: 14 nodes, 9 leaves)\n" in shown
 
 
 def test_the_command_accepts_positions_and_settings() -> None:
@@ -314,11 +314,11 @@ def test_the_command_accepts_positions_and_settings() -> None:
 
 def test_json_contains_the_whole_tree() -> None:
     found = run_tree("othello", "--search", "alphabeta@3")
-    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "pv", "tree"]
+    assert list(found) == ["search", "value", "nodes", "leaves", "pruned", "pv", "tree"]
     nodes = list(walk(found["tree"]))
-    assert found["nodes"] == sum(not node["cut"] for node in nodes)
+    assert found["nodes"] == sum(not node["pruned"] for node in nodes)
     assert found["leaves"] == sum(node["leaf"] for node in nodes)
-    assert found["cut"] == sum(node["cut"] for node in nodes)
+    assert found["pruned"] == sum(node["pruned"] for node in nodes)
     assert found["pv"] == [node["move"] for node in nodes if node["principal"]][1:]
     assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
     source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
@@ -329,8 +329,8 @@ def test_json_of_the_example() -> None:
     found = run_tree("--leaves", EXAMPLE_TREE, "--search", "alphabeta")
     nodes = list(walk(found["tree"]))
     assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]
-    assert [node["cut_value"] for node in nodes if node["cut"]] == [-8, 14]
-    assert (found["value"], found["cut"], found["pv"]) == (1, 2, ["1", "2", "2"])
+    assert [node["pruned_value"] for node in nodes if node["pruned"]] == [-8, 14]
+    assert (found["value"], found["pruned"], found["pv"]) == (1, 2, ["1", "2", "2"])
     assert [node["window"] for node in nodes if node["bound"] == "lower"] == [[None, 1]]
 
 

@@ -42,16 +42,16 @@ SECOND_SIDE_NAMES = ("white", "o", "w", "north")
 CAPTURED_SEEDS_PATTERN = re.compile(r"\bSouth\s+([0-9]{1,2})\W{1,3}North\s+([0-9]{1,2})\b", re.I | re.A)
 DECORATION_TO_SPACES = str.maketrans(dict.fromkeys("|()[]{}'\"`,", " ") | {";": " ; "})
 
-MOVE_LIST_KINDS = {"othello": "transcript", "awale": "moves"}  # the kind of a text with only moves
+MOVE_LIST_FORMATS = {"othello": "transcript", "awale": "moves"}  # the format of a text with only moves
 
-FoundPosition = tuple[str, Position, str]  # kind, position, text after it
+FoundPosition = tuple[str, Position, str]  # format, position, text after it
 
 
 @dataclass(frozen=True)
 class DetectedGame:
-    """A game or position detected in a text, and the kind of text."""
+    """A game or position detected in a text, and the format of the text."""
 
-    kind: str
+    format: str
     """`transcript` (Othello's moves), `moves` (Awalé's), `ggf`, `ogn`, `obf`, `board` or `diagram`."""
     record: Record
 
@@ -72,14 +72,14 @@ def detect_game(text: str, game: Game | None = None) -> DetectedGame:
 
 def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
     """Parse the first game of a text in GGF or OGN; return None for other texts."""
-    kind = "ggf" if GGF_PATTERN.search(text) else "ogn" if OGN_PATTERN.search(text) else None
-    if kind is None:
+    format = "ggf" if GGF_PATTERN.search(text) else "ogn" if OGN_PATTERN.search(text) else None
+    if format is None:
         return None
-    record = parse_ggf(text) if kind == "ggf" else parse_ogn(text)
+    record = parse_ggf(text) if format == "ggf" else parse_ogn(text)
     if game not in (None, record.start.game):
         message = f"this is a game of {record.start.game}, not of {game}: choose the other game"
         raise NotationError(message, "other_game", found=str(record.start.game), chosen=str(game))
-    return DetectedGame(kind, record)
+    return DetectedGame(format, record)
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
@@ -93,12 +93,12 @@ def _detect_position(text: str, game: Game | None) -> DetectedGame | None:
     )
     if found is None:
         return None
-    kind, start, rest = found
-    if kind == "obf":
-        return DetectedGame(kind, Record(start))
+    format, start, rest = found
+    if format == "obf":
+        return DetectedGame(format, Record(start))
     names, other_words = _extract_names(rest, start.game)
     played = len(names) >= other_words and _play_text(rest, [start])
-    return DetectedGame(kind, _require_legal(played) if played else Record(start))
+    return DetectedGame(format, _require_legal(played) if played else Record(start))
 
 
 def _find_diagram(text: str, game: Game | None) -> FoundPosition | None:
@@ -175,9 +175,9 @@ def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
             run = list(group)
             if discs and (size := _find_board_size(run)):
                 letters, rest = "".join(run), "\n".join([" ".join(words[words_before + len(run) :]), *lines[at + 1 :]])
-                kind = "obf" if rest.startswith(";") else "board"
+                format = "obf" if rest.startswith(";") else "board"
                 side = _find_side_to_move(text, letters[size : size + 1] or rest)
-                return kind, _parse_board(letters[:size], side, game), rest
+                return format, _parse_board(letters[:size], side, game), rest
             words_before += len(run)
             longest_run = max(longest_run, *map(len, run)) if discs and _has_discs("".join(run)) else longest_run
     if longest_run >= MIN_BOARD_LETTERS:
@@ -226,7 +226,7 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
     played = _play_text(text, [Position.start(game) for game in games])
     if played is None:
         raise NotationError(f"the text contains no game and no position: {PASTE_HINT}", "no_game_in_text")
-    return DetectedGame(MOVE_LIST_KINDS[games[0].family], _require_legal(played))
+    return DetectedGame(MOVE_LIST_FORMATS[games[0].family], _require_legal(played))
 
 
 def _guess_game(text: str) -> Game:

@@ -15,7 +15,7 @@ from awello.evaluate.heuristics import EXACT_SCALE
 from awello.search.search_tree import SearchNode, SearchTree
 
 BOUND_SIGNS = {"lower": "≥", "upper": "≤", None: ""}
-PRINCIPAL_STYLE, CUT_STYLE = "bold green", "dim"
+PRINCIPAL_STYLE, PRUNED_STYLE = "bold green", "dim"
 
 MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT, NODE_SIZE, GAP, LEVEL_HEIGHT = 24, 90, 60, 34, 8, 84
 MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # leaf labels are rotated in trees with more leaves
@@ -37,15 +37,15 @@ def format_value(value: float) -> str:
 
 
 def format_node(node: SearchNode) -> str:
-    """Format the value of a node: `4`, or `≥4` for a bound after a cutoff; empty for a cut node of unknown value."""
-    value = node.cut_value if node.cut else node.value
+    """Format the value of a node: `4`, or `≥4` for a bound after a cutoff; empty for a pruned node of unknown value."""
+    value = node.pruned_value if node.pruned else node.value
     return "" if value is None else BOUND_SIGNS[node.bound] + format_value(value)
 
 
 def describe_tree(tree: SearchTree) -> list[str]:
     """Describe the search and its result in a few lines."""
-    counts = f"nodes visited: {tree.nodes:,}, leaves evaluated: {tree.leaves:,}, branches cut: {tree.cut:,}"
-    if tree.cut and tree.minimax_counts:
+    counts = f"nodes visited: {tree.nodes:,}, leaves evaluated: {tree.leaves:,}, branches pruned: {tree.pruned:,}"
+    if tree.pruned and tree.minimax_counts:
         counts += " (plain minimax: {:,} nodes, {:,} leaves)".format(*tree.minimax_counts)
     mover = tree.root.source.mover
     view = "the side to move at each node" if tree.mover_view else mover
@@ -69,11 +69,11 @@ def _drawn_children(node: SearchNode, ply: int, plies: int | None) -> list[Searc
 
 def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False) -> Text:
     """Draw the tree as text, one node per line, down to a depth in plies; `windows` adds alpha and beta."""
-    legend = "* principal variation" + ("; cut: never visited; ≥ ≤: a cut left only a bound" if tree.cut else "")
+    legend = "* principal variation" + ("; pruned: never visited; ≥ ≤: only a bound is known" if tree.pruned else "")
     text = Text("\n".join([*describe_tree(tree), legend]))
     for node, branch, ply in _walk_rows(tree.root, "", "", 0, plies):
-        text.append(f"\n{branch}", CUT_STYLE).append_text(_describe_node(node, windows))
-        text.append(" …" if node.children and not _drawn_children(node, ply, plies) else "", CUT_STYLE)
+        text.append(f"\n{branch}", PRUNED_STYLE).append_text(_describe_node(node, windows))
+        text.append(" …" if node.children and not _drawn_children(node, ply, plies) else "", PRUNED_STYLE)
     return text
 
 
@@ -97,12 +97,13 @@ def _describe_node(node: SearchNode, windows: bool) -> Text:
         f"{node.name}:" if node.name else "",
         player if node.children else "",
         format_node(node),
-        "cut" if node.cut else "",
-        f"({', '.join(map(format_value, node.window))})" if windows and not node.cut else "",
+        "pruned" if node.pruned else "",
+        f"({', '.join(map(format_value, node.window))})" if windows and not node.pruned else "",
         "*" if node.principal else "",
     ]
     return Text(
-        " ".join(word for word in words if word), CUT_STYLE if node.cut else PRINCIPAL_STYLE if node.principal else ""
+        " ".join(word for word in words if word),
+        PRUNED_STYLE if node.pruned else PRINCIPAL_STYLE if node.principal else "",
     )
 
 
@@ -155,7 +156,7 @@ def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
         shapes += _draw_node(layout, box_width, rotated)
     paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
     return format_svg(
-        round(width), round(height), [paper, *shapes, *_draw_legend(height - FOOTER_HEIGHT / 2, tree.cut > 0)]
+        round(width), round(height), [paper, *shapes, *_draw_legend(height - FOOTER_HEIGHT / 2, tree.pruned > 0)]
     )
 
 
@@ -183,14 +184,14 @@ def _place(layout: NodeLayout, left: float, y: float, level: float) -> None:
 
 
 def _draw_edge(parent: NodeLayout, child: NodeLayout) -> list[str]:
-    """Draw the branch to a child, with the name of the move, or with a bar if the child was cut."""
+    """Draw the branch to a child, with the name of the move, or with a bar if the child was pruned."""
     node, rise = child.node, child.y - parent.y
     x, y, end_x, end_y = parent.x, parent.y, child.x, child.y - NODE_SIZE / 2
-    colour, thickness = (GREY, 1.3) if node.cut else (GREEN, 4) if node.principal else (INK, 1.3)
-    shapes = [_draw_line(x, y, end_x, end_y, colour, thickness, DASHES if node.cut else "")]
-    near = 0.55 if node.cut else 1 - 22 / rise
+    colour, thickness = (GREY, 1.3) if node.pruned else (GREEN, 4) if node.principal else (INK, 1.3)
+    shapes = [_draw_line(x, y, end_x, end_y, colour, thickness, DASHES if node.pruned else "")]
+    near = 0.55 if node.pruned else 1 - 22 / rise
     at_x, at_y = x + near * (end_x - x), y + near * (end_y - y)
-    if node.cut:
+    if node.pruned:
         shapes.append(_draw_bar(at_x, at_y, end_x - x, end_y - y))
     elif node.name:
         shapes.append(_draw_text(at_x, at_y, node.name, MOVE_FONT_SIZE, colour, "middle"))
@@ -205,9 +206,9 @@ def _draw_bar(x: float, y: float, along: float, down: float) -> str:
 
 
 def _draw_node(layout: NodeLayout, box_width: float, rotated: bool) -> list[str]:
-    """Draw a node: a box for MAX, a rounded box for MIN, only the value for leaves and cut branches."""
+    """Draw a node: a box for MAX, a rounded box for MIN, only the value for leaves and pruned branches."""
     node, x, y = layout.node, layout.x, layout.y
-    colour = GREY if node.cut else GREEN if node.principal else INK
+    colour = GREY if node.pruned else GREEN if node.principal else INK
     if not node.children and rotated:
         return [_draw_text(x, y - NODE_SIZE / 2 + 3, layout.label, 15, colour, "end", node.principal, rotated=True)]
     value = _draw_text(x, y, layout.label, 15, colour, "middle", node.principal)
@@ -241,15 +242,15 @@ def _draw_text(
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
 
 
-def _draw_legend(y: float, cut: bool) -> list[str]:
+def _draw_legend(y: float, pruned: bool) -> list[str]:
     """Draw the legend."""
     x = MARGIN + NODE_SIZE / 2
     shapes = [_draw_shape(x, y, NODE_SIZE / 2, True, INK), _draw_text(x + 24, y, "MAX chooses", 14)]
     shapes += [_draw_shape(x + 150, y, NODE_SIZE / 2, False, INK), _draw_text(x + 174, y, "MIN chooses", 14)]
     shapes += [_draw_line(x + 284, y, x + 314, y, GREEN, 4), _draw_text(x + 322, y, "principal variation", 14)]
-    if cut:
+    if pruned:
         shapes += [_draw_line(x + 464, y, x + 500, y, GREY, 1.3, DASHES), _draw_bar(x + 482, y, 1, 0)]
-        shapes.append(_draw_text(x + 508, y, "cut, never visited; ≥ ≤ only a bound is known", 14))
+        shapes.append(_draw_text(x + 508, y, "pruned, never visited; ≥ ≤ only a bound is known", 14))
     return shapes
 
 

@@ -1,8 +1,8 @@
 """The textbook searches in plain Python, which keep every node so that the tree can be drawn.
 
 The tree comes from a `Source`: nested lists of numbers, as in a textbook, or the moves of a position to a depth.  A
-child that the algorithm never visits is *cut*.  Values, nodes and leaves equal those of the kernel in `negamax` with a
-full window at the root.  Minimax and negamax differ only in the view of values and windows: minimax uses the view of
+child that the algorithm never visits is *pruned*.  Values, nodes and leaves equal those of the kernel in `negamax` with
+a full window at the root.  Minimax and negamax differ only in the view of values and windows: minimax uses the view of
 the maximiser, negamax the view of the mover at each node.
 """
 
@@ -146,8 +146,8 @@ class SearchNode:
     """Alpha and beta when the node was entered, from the algorithm's view."""
     principal: bool = False
     """Whether the node is on the principal variation."""
-    cut_value: float | None = None
-    """The value that a cut leaf has in nested lists."""
+    pruned_value: float | None = None
+    """The value that a pruned leaf has in nested lists."""
 
     @property
     def maximising(self) -> bool:
@@ -155,14 +155,14 @@ class SearchNode:
         return self.source.maximising
 
     @property
-    def cut(self) -> bool:
+    def pruned(self) -> bool:
         """Whether the search skipped this node, because it could not affect the result."""
         return self.value is None
 
     @property
     def leaf(self) -> bool:
         """Whether the node was evaluated directly, instead of through its children."""
-        return not (self.cut or self.children)
+        return not (self.pruned or self.children)
 
     @property
     def exact(self) -> bool:
@@ -170,14 +170,14 @@ class SearchNode:
         return self.value is not None and abs(self.value) >= EXACT_SCALE
 
     @property
-    def pruned(self) -> bool:
-        """Whether any node below this one was cut."""
-        return any(child.cut or child.pruned for child in self.children)
+    def has_pruned_nodes(self) -> bool:
+        """Whether any node below this one was pruned."""
+        return any(child.pruned or child.has_pruned_nodes for child in self.children)
 
     @property
     def bound(self) -> Literal["lower", "upper"] | None:
-        """The kind of bound, if cuts left only a bound on the value; None for exact values and cut nodes."""
-        if self.value is None or self.window[0] < self.value < self.window[1] or not self.pruned:
+        """The kind of bound, if pruning left only a bound on the value; None for exact values and pruned nodes."""
+        if self.value is None or self.window[0] < self.value < self.window[1] or not self.has_pruned_nodes:
             return None
         return "lower" if self.value >= self.window[1] else "upper"
 
@@ -198,10 +198,10 @@ class SearchNode:
             "value": _unscale(self.value),
             "exact": self.exact,
             "bound": self.bound,
-            "window": None if self.cut else [None if math.isinf(end) else end for end in self.window],
+            "window": None if self.pruned else [None if math.isinf(end) else end for end in self.window],
             "leaf": self.leaf,
-            "cut": self.cut,
-            "cut_value": self.cut_value,
+            "pruned": self.pruned,
+            "pruned_value": self.pruned_value,
             "principal": self.principal,
             "children": [child.to_json() for child in self.children],
         }
@@ -224,8 +224,8 @@ class SearchTree:
     """Visited nodes, including the root and the leaves."""
     leaves: int = 0
     """Evaluated nodes."""
-    cut: int = 0
-    """Cut branches: nodes that the search skipped, not counting the nodes below them."""
+    pruned: int = 0
+    """Pruned branches: nodes that the search skipped, not counting the nodes below them."""
 
     @property
     def mover_view(self) -> bool:
@@ -260,9 +260,9 @@ class SearchTree:
         node.window = (alpha, beta) if self.mover_view or node.maximising else (-beta, -alpha)
         node.children = [SearchNode(name, source) for name, source in node.source.children()]
         self.nodes += 1
-        self.cut += len(node.children)  # counted as cut until they are visited
-        self.cut -= node is not self.root
-        if self.nodes + self.cut > MAX_TREE_NODES:
+        self.pruned += len(node.children)  # counted as pruned until they are visited
+        self.pruned -= node is not self.root
+        if self.nodes + self.pruned > MAX_TREE_NODES:
             advice = "lower the depth or shorten the lists"
             raise ConfigError(f"a tree of more than {MAX_TREE_NODES:,} nodes is too large to draw: {advice}")
         return node.children
@@ -277,15 +277,17 @@ class SearchTree:
         return value if self.mover_view or node.maximising else -value
 
     def finish(self) -> None:
-        """Mark the principal variation and fill in the values of cut leaves."""
+        """Mark the principal variation and fill in the values of pruned leaves."""
         node, sign = self.root, -1 if self.mover_view else 1
         node.principal = True
         while node.children:
-            node = next(child for child in node.children if not child.cut and sign * (child.value or 0) == node.value)
+            node = next(
+                child for child in node.children if not child.pruned and sign * (child.value or 0) == node.value
+            )
             node.principal = True
         for node in self.root.walk():
-            value = node.source.peek_value() if node.cut else None
-            node.cut_value = None if value is None else self.to_view(node, value)
+            value = node.source.peek_value() if node.pruned else None
+            node.pruned_value = None if value is None else self.to_view(node, value)
 
     def to_json(self) -> dict[str, Any]:
         """Return the tree as JSON data."""
@@ -294,7 +296,7 @@ class SearchTree:
             "value": _unscale(self.value),
             "nodes": self.nodes,
             "leaves": self.leaves,
-            "cut": self.cut,
+            "pruned": self.pruned,
             "pv": self.pv,
             "tree": self.root.to_json(),
         }

@@ -34,7 +34,7 @@ class TreeCountsJson(BaseModel):
 
     nodes: int = Field(description="Visited nodes")
     leaves: int = Field(description="Evaluated nodes")
-    cut: int = Field(description="Branches that were not searched")
+    pruned: int = Field(description="Branches that were not searched")
 
 
 class TreePictureJson(BaseModel):
@@ -45,7 +45,7 @@ class TreePictureJson(BaseModel):
     value: str = Field(description="The value of the root; with `!` if it is the result of a finished game")
     counts: TreeCountsJson
     minimax_counts: tuple[int, int] | None = Field(
-        description="Nodes and leaves of minimax; null if nothing was cut, or if unknown"
+        description="Nodes and leaves of minimax; null if nothing was pruned, or if unknown"
     )
     pv: list[str] = Field(description="The principal variation")
     mover_view: bool = Field(description="Whether the values are from the view of the side to move at each node")

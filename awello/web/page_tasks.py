@@ -32,7 +32,7 @@ def detect_text(text: str, game: Game | None) -> bytes:
     """Return the game or position in a text as JSON."""
     detected = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
-    return DetectedGameJson.of(detected.record, format=detected.kind, games=max(1, games)).model_dump_json().encode()
+    return DetectedGameJson.of(detected.record, format=detected.format, games=max(1, games)).model_dump_json().encode()
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:
@@ -69,8 +69,8 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
     summary = {
         "search": tree.label,
         "value": format_value(tree.value),
-        "counts": {"nodes": tree.nodes, "leaves": tree.leaves, "cut": tree.cut},
-        "minimax_counts": tree.minimax_counts if tree.cut else None,
+        "counts": {"nodes": tree.nodes, "leaves": tree.leaves, "pruned": tree.pruned},
+        "minimax_counts": tree.minimax_counts if tree.pruned else None,
         "pv": tree.pv,
         "mover_view": tree.mover_view,
     }

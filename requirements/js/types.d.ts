@@ -193,7 +193,7 @@ interface ContestManagerConfig { game: string; players: string[]; api: typeof im
 interface MoveListConfig { tree: TreeNode; current: string; family: Family }
 interface SearchTreeConfig { line: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
 interface TreePicture {
-  svg: string; search: string; value: string; counts: { nodes: number; leaves: number; cut: number };
+  svg: string; search: string; value: string; counts: { nodes: number; leaves: number; pruned: number };
   minimax_counts: [number, number] | null; pv: string[]; mover_view: boolean;
 }
 interface GraphConfig { points: Point[]; current: number; length: number; maxValue: number; sides: string[]; unit: string }

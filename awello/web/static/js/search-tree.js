@@ -163,10 +163,10 @@ class SearchTree extends HTMLElement {
 function describeSearch({ search, value, counts, minimax_counts: minimax, pv, mover_view: moverView }) {
   /** @param {number} number */
   const formatNumber = (number) => number.toLocaleString(currentLanguage());
-  const { nodes, leaves, cut } = counts;
+  const { nodes, leaves, pruned } = counts;
   return [
     t("tree.value", { search, value }),
-    t("tree.counts", { nodes: formatNumber(nodes), leaves: formatNumber(leaves), cut: formatNumber(cut) }),
+    t("tree.counts", { nodes: formatNumber(nodes), leaves: formatNumber(leaves), pruned: formatNumber(pruned) }),
     minimax && t("tree.minimax", { nodes: formatNumber(minimax[0]), leaves: formatNumber(minimax[1]) }),
     pv.length ? t("tree.pv", { moves: pv.join(" ") }) : null,
     t(moverView ? "tree.view.mover" : "tree.view.root"),

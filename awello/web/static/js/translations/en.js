@@ -520,7 +520,7 @@ export default {
   "tree.draw": "Draw the tree",
   "tree.picture": "Search tree",
   "tree.value": "{search}: value {value}",
-  "tree.counts": "Nodes visited: {nodes}, leaves evaluated: {leaves}, branches pruned: {cut}",
+  "tree.counts": "Nodes visited: {nodes}, leaves evaluated: {leaves}, branches pruned: {pruned}",
   "tree.minimax": "Without pruning (plain minimax), nodes visited: {nodes}, leaves evaluated: {leaves}",
   "tree.pv": "Principal variation: {moves}",
   "tree.view.mover": "Values at each node from the view of the side to move",

@@ -520,7 +520,7 @@ export default {
   "tree.draw": "Dessiner l’arbre",
   "tree.picture": "Arbre de recherche",
   "tree.value": "{search} : valeur {value}",
-  "tree.counts": "Nœuds visités : {nodes}, feuilles évaluées : {leaves}, branches élaguées : {cut}",
+  "tree.counts": "Nœuds visités : {nodes}, feuilles évaluées : {leaves}, branches élaguées : {pruned}",
   "tree.minimax": "Sans élagage (minimax simple), nœuds visités : {nodes}, feuilles évaluées : {leaves}",
   "tree.pv": "Variante principale : {moves}",
   "tree.view.mover": "Valeurs à chaque nœud du point de vue du camp au trait",
