@@ -16,7 +16,7 @@ from awello.archive.files import find_files, read_sources
 from awello.archive.importer import import_games
 from awello.position import Position
 
-SAMPLED_GAMES = 300  # games of which all positions are looked up
+SAMPLED_GAMES = 300  # games whose positions are all looked up
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ class BenchmarkBot:
         self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time of receipt and latest state, by game
         self.repeated_states: dict[
             int, tuple[float, dict[str, Any]]
-        ] = {}  # the same for states sent again without a new move
+        ] = {}  # likewise, for states received again without a new move
         self.ready, self.ended = asyncio.Event(), False
         self.challenges: set[int] = set()  # ids of open challenge requests
 
@@ -147,7 +147,7 @@ async def stop_bots(bots: list[BenchmarkBot], tasks: list[asyncio.Task[None]]) -
     """Stop the bots."""
     for bot in bots:
         bot.ended = True
-    await asyncio.sleep(1.0)  # for pending responses
+    await asyncio.sleep(1.0)  # time for pending responses
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200, help="simultaneous games; default: 200")
     parser.add_argument("--minutes", type=float, default=10.0, help="duration; default: 10")
     parser.add_argument("--pause", type=float, default=1.0, help="average seconds before a move; default: 1")
-    parser.add_argument("--club", default="", metavar="DATABASE", help="club; default: a temporary file")
+    parser.add_argument("--club", default="", metavar="DATABASE", help="club database; default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = options.club or str(Path(folder) / "club.sqlite")

@@ -2,7 +2,7 @@
 
     python benchmarks/club_attacks.py [--games 200] [--seconds 30] [--only positions,trees]
 
-First prints the time of a failed login, for names that exist and for names that do not.  Then prints for each attack:
+First prints the time of a failed login with existing and with unknown account names.  Then prints for each attack:
 - the time until a move is acknowledged,
 - the memory and CPU use of the server,
 - the response times (median and longest) and refusals of an ordinary visitor at another address.
@@ -30,7 +30,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 IDLE_CONNECTIONS, SLOW_SENDERS, FLOODING_CLIENTS = 10_000, 400, 20
 COMPARED_LOGIN_NAMES = 30
-PASSWORD, WRONG_PASSWORD = "correct horse", "guess guess"  # of the accounts created here; for failed logins
+PASSWORD, WRONG_PASSWORD = "correct horse", "guess guess"  # for new accounts; for failed logins
 LOGIN_REQUEST_HEAD = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 
@@ -103,7 +103,7 @@ async def guess_passwords(address: str, seconds: float) -> str:
     host, port = split_address(address)
 
     async def one(number: int) -> None:
-        headers = {"x-forwarded-for": "203.0.113.7"}  # as if from another network, through a reverse proxy
+        headers = {"x-forwarded-for": "203.0.113.7"}  # as if from another client network, through a reverse proxy
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
             while True:
                 with suppress(httpx.TransportError):
@@ -131,12 +131,12 @@ def run_attack(name: str, address: str, seconds: float) -> str:
     """Run an attack in a separate process; return its result."""
     _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
-    make_long_game()  # slow: cache it before the attack
+    make_long_game()  # caches the game, which takes long to make, before the attack
     return asyncio.run(ALL_ATTACKS[name](address, seconds))
 
 
 async def compare_logins(address: str) -> str:
-    """Compare the time of a failed login for names that exist and names that do not."""
+    """Compare the time of a failed login with existing and with unknown account names."""
     host, port = split_address(address)
     times: dict[bool, list[float]] = {True: [], False: []}
     async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
@@ -152,7 +152,7 @@ async def compare_logins(address: str) -> str:
                 await client.post("/api/club/session", json=login, headers={"x-forwarded-for": f"10.1.{number}.1"})
                 times[real].append(1000 * (time.perf_counter() - started))
     existing, unknown = (f"{statistics.median(times[real]):.1f} ms" for real in (True, False))
-    text = f"a failed login takes {existing} for a name that exists, {unknown} for one that does not"
+    text = f"a failed login takes {existing} for an existing account name, {unknown} for an unknown one"
     return f"{text} (medians of {COMPARED_LOGIN_NAMES})"
 
 

@@ -33,14 +33,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from database import Postgres, new_database
 
 DISK_MIB = 16
-RECOVERY_TIMEOUT_SECONDS = 60.0  # time within which games must continue
+RECOVERY_TIMEOUT_SECONDS = 60.0  # time within which a failure, and then the recovery, must show
 
 StatesByGame = dict[int, tuple[float, dict[str, Any]]]
 
 
 @dataclass
 class Failure:
-    """A way to make a database fail: its address, and functions that begin and end the failure."""
+    """A way to make a database fail: the address of the database, and functions that begin and end the failure."""
 
     database: str
     begin: Callable[[], object]
@@ -190,13 +190,13 @@ def compute_clock_errors(
 
 
 def list_received_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
-    """Return pairs of a game and a number of plies, from the acknowledgements and states that the bots received."""
+    """Return pairs of a game number and a number of plies, for each acknowledgement and state that a bot received."""
     acknowledged = [entry for bot in bots for entry in bot.acknowledged.items()]
     return acknowledged + [(game, state["ply"]) for bot in bots for game, (_, state) in bot.states.items()]
 
 
 def count_errors(states: dict[int, GameState], received: list[tuple[int, int]]) -> int:
-    """Count the pairs in `received` with missing moves, plus illegal moves and games with a clock below -1 s."""
+    """Count errors: pairs in `received` with missing moves, illegal moves, and games with a clock below -1 s."""
     wrong = sum(len(states[game].moves) < ply for game, ply in received)
     for state in states.values():
         position = Position.start(state.game)

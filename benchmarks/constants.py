@@ -105,7 +105,7 @@ class PackageCopy:
         try:
             if changed != before:
                 file.write_text(changed, "utf-8")
-                # each run with this value has the same modification time, so that its kernels stay in the cache
+                # the modification time depends only on the content, so the kernels of this value stay in the cache
                 os.utime(file, ns=(times[0], zlib.crc32(changed.encode())))
             return processes.run(command, self.folder)
         finally:
@@ -157,7 +157,7 @@ class Job:
 
 
 def list_jobs(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
-    """Return the jobs of each constant, the present value first; in matches, the alternatives play against it."""
+    """Return the jobs of each constant, the present value first; in matches, only alternatives have jobs."""
     groups = []
     for constant in constants:
         present = read_value(read_source(constant), constant.name)
@@ -252,7 +252,7 @@ def main() -> None:
         )
         return
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)  # also in the background, where Ctrl-C is ignored
+        signal.signal(number, signal.default_int_handler)  # also in a background job, where SIGINT is ignored
     with tempfile.TemporaryDirectory(prefix="awello-constants-") as folder:
         try:
             Sweep(args, list_jobs(chosen, args.only, args.values), Path(folder)).run()

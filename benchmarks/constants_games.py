@@ -30,9 +30,9 @@ from awello.limits import Clock, Limit
 
 NODES_PER_SECOND = 50_000  # on a simulated clock
 NODES_PER_MOVE = 30_000  # in a duel
-OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
+OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # length of random openings
 TIMED_OPPONENT_PATTERN = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
-QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # the limit that replaces it; openings of such a match
+QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # the limit and the openings per match for such opponents
 
 Result = dict[str, Any]
 
@@ -134,7 +134,7 @@ def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, .
 def play(
     players: Sequence[MatchEngine], game: Game, opening: tuple[int, ...], clock: Clock | None
 ) -> tuple[float, int, int]:
-    """Play a game; return the points and the margin of the first mover, and the side that lost on time, or -1."""
+    """Play a game; return the points and the margin of side 0, and the side that lost on time, or -1."""
     position, moves, clocks = Position.start(game), list(opening), [clock, clock]
     for move in opening:
         position = position.after(move)

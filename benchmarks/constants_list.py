@@ -1,7 +1,7 @@
 """The constants that `constants.py` sweeps, with their files, alternatives and measures.
 
-A constant is given by its name, or by an expression that occurs once in its file.  Constants that follow from the
-machine or from logic (sizes, bit layouts, bounds on scores) are not listed.
+A constant is given by its name, or by an expression that occurs once in its file.  Constants that the machine or
+logic determines (sizes, bit layouts, bounds on scores) are not listed.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             ENDGAME,
             ("6", "8", "9", "12"),
             ("solve",),
-            "from 7 empty squares on, lookups save as much as they cost; 6 has no effect: children are not stored",
+            "from 7 empty squares on, lookups save as much as they cost; 6 has no effect: no such child is stored",
         ),
     ),
     "Othello: move ordering": (
@@ -118,7 +118,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             MIDGAME,
             ("21", "25", "99"),
             TWO_PHASES,
-            "no effect on these positions; it needs deeper searches",
+            "no effect on these positions; it would need deeper searches",
         ),
     ),
     "Othello: pruning": (
@@ -280,5 +280,5 @@ AREAS: dict[str, tuple[Constant, ...]] = {
     ),
 }
 ALL = [constant for area in AREAS.values() for constant in area]
-# each alternative plays against the present value
+# measures in which each alternative plays against the present value
 MATCHES = {"duel", "awale-duel", "clock", "clock-increment", "awale-clock"}

@@ -2,8 +2,9 @@
 
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
-Nodes are counted with one thread and an empty table for each position, so they are the same in every run.  Seconds are
-CPU time, the minimum of the runs for each position.  The elapsed time, which matters with two threads, is measured too.
+Nodes are counted with one thread and an empty transposition table per position, so they are the same in every run.
+Seconds are CPU time, the minimum of the runs for each position.  The elapsed time, which matters with two threads, is
+measured too.
 """
 
 import argparse
@@ -30,8 +31,8 @@ from awello.record import Record
 HASH_MIB = 128
 WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
 MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # depth in plies by empty squares
-ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the measure solve-few
-SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games
+ENDGAME_EMPTIES = (12, 14, 16, 18)  # in the measure solve-few
+SEARCHED_PLIES = range(4, 45, 5)  # plies of Awalé games whose positions are searched
 MIN_BOARD_SEEDS = 20  # on the board, so that searches do not reach the tablebase
 AWALE_DEPTH = 19
 
@@ -88,7 +89,7 @@ def search(engine: Engine, task: SearchTask) -> Analysis:
 
 
 def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Result, list[float]]:
-    """Search each position with an empty table; return nodes, times and values by position."""
+    """Search each position with an empty transposition table; return nodes, times and values by position."""
     nodes, values = [0] * len(tasks), [0.0] * len(tasks)
     seconds, passed = [math.inf] * len(tasks), [math.inf] * len(tasks)
     for _ in range(runs):
@@ -217,8 +218,8 @@ def main() -> None:
     parser.add_argument("measure", choices=[*SEARCH_MEASURES, *MATCH_MEASURES])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
     parser.add_argument("--base", type=Path, default=Path(), help="folder with the package to play against; default: .")
-    parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice")
-    parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts")
+    parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice; default: 100")
+    parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts; default: 2")
     parser.add_argument("--quick", action="store_true", help="use fewer positions")
     args = parser.parse_args()
     print(json.dumps((SEARCH_MEASURES | MATCH_MEASURES)[args.measure](args)))

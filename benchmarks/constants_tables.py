@@ -49,7 +49,7 @@ def format_percent(share: float) -> str:
 
 
 def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
-    """Describe the change of nodes (geometric mean over positions, and total), seconds and errors."""
+    """Describe the change in nodes (as a geometric mean over positions, and in total), in seconds and in errors."""
     logs = [math.log(more / less) for more, less in zip(changed["nodes"], present["nodes"], strict=True)]
     nodes, total = math.exp(fmean(logs)) - 1, sum(changed["nodes"]) / sum(present["nodes"]) - 1
     seconds = sum(changed["seconds"]) / sum(present["seconds"]) - 1
@@ -64,7 +64,7 @@ def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
 
 
 def compare_times(changed: dict[str, Any], present: dict[str, Any]) -> str:
-    """Describe the change of CPU time and elapsed time, as geometric means over positions."""
+    """Describe the changes in CPU time and elapsed time, as geometric means over positions."""
     text = []
     for name, kind in (("work", "seconds"), ("time", "passed")):
         logs = [math.log(more / less) for more, less in zip(changed[kind], present[kind], strict=True)]

@@ -1,6 +1,6 @@
 """Measure the speed of the parts of Awello; print a table and write `results.json` beside this file.
 
-Each row is the best of several runs on one core, except the time per move, which is the mean of a match.  To compare
+Each row is the best of several runs on one core, except the time per move, which is the mean over a match.  To compare
 machines, divide each row by the first one.
 """
 
@@ -89,7 +89,7 @@ def measure_move_time(depth: int) -> Measurement:
 
 
 def measure_champion() -> Measurement:
-    """Measure nodes per second of the champion on the positions of `awello bench`; the name contains the signature."""
+    """Measure nodes per second of the champion on the positions of `awello bench`."""
     runs = [list(run_bench()) for _ in range(3)]
     nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
     return Measurement(f"champion, {nodes:,} nodes", nodes / seconds / 1e6, "M nodes/s", "awello bench")
@@ -149,7 +149,7 @@ def measure_awale() -> list[Measurement]:
 
 
 def measure_tree_search(game: Game, tree: MonteCarloTree) -> Measurement:
-    """Measure simulations per second of a tree search with playouts or a network, from a start position."""
+    """Measure simulations per second of a tree search with playouts or a perceptron, from a start position."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = measure_best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
     return Measurement(f"{name}, {game}", rate / 1e3, "thousand simulations/s", "make bench")

@@ -4,8 +4,8 @@ python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
 Positions are played, random, invalid, unreachable (`stress_unreachable.py`), or constructed to collide in a hash table
-(`stress_collisions.py`). Limits are of every kind. Searches are stopped from other threads, abandoned, and disturbed by
-other searches. Up to three engines run at the same time; as on a server, their hash functions are random.
+(`stress_collisions.py`). All kinds of limits occur. Searches are stopped from other threads, abandoned, and disturbed
+by other searches. Up to three engines run at the same time; as on a server, their hash functions are random.
 Invalid positions and limits must be refused with a one-line message; exact values are checked (`stress_checks.py`). The
 analyses run in a separate process, so that the test counts crashes and continues. `--only` repeats one analysis; its
 timing may differ. Needs Linux to read the memory use of a process.
@@ -170,7 +170,7 @@ class StressTest:
         """Search by a random method, while other threads stop it and perhaps call another method."""
         limit, multipv, finished = make_random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
         stop_after = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
-        stop_interval = rng.choice((0.0005, 0.02))  # repeated, as a stop before the search has no effect
+        stop_interval = rng.choice((0.0005, 0.02))  # stops are repeated, as a stop before the search has no effect
         other, delay = make_random_position(position.game, rng), rng.uniform(0, 0.03)
         legal = position.legal_moves()
         excluded = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
@@ -317,7 +317,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--analyses", type=int, default=10_000, help="number of analyses; default: 10000")
     parser.add_argument("--seed", type=int, default=1, help="random seed; default: 1")
-    parser.add_argument("--only", type=int, help="run only the analysis of this number")
+    parser.add_argument("--only", type=int, help="run only the analysis with this number")
     options = parser.parse_args()
     numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)
     tally, resources, started = Tally(), list[Any](), time.perf_counter()

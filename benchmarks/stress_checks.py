@@ -2,7 +2,7 @@
 
 Othello scores come from textbook alpha-beta without a transposition table (`search.alphabeta_tt`) and, for the last
 squares, from the reference rules of the tests, which share no code with the engine.  Awalé scores come from tablebases
-with more seeds than the engine's, which the tests compare entry by entry with the rules.
+with more seeds than the engine's; the tests compare tablebases entry by entry with the rules.
 """
 
 import sys
@@ -26,7 +26,7 @@ from awello.search.textbook_search import AlphaBetaEvaluator
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
-MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # most empty squares that search and reference rules solve
+MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # for alpha-beta; for the reference rules
 EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 
 

@@ -1,9 +1,9 @@
 """Construct Othello boards that collide in a hash table, as an attacker could.
 
-There are three kinds.  An old hash multiplied two factors, each a word XORed with a constant.  Weak boards contain such
-a constant, so that one factor is 0 and the other has no effect.  Pairs of boards with exchanged factors have the same
-old hash.  Other pairs, found by lattice reduction, have the same hash with the fixed multipliers of
-`engine.transposition_table`.
+There are three kinds.  An old version of the hash multiplied two factors, each a word XORed with a constant.  Weak
+boards contain such a constant, so that one factor is 0 and the other has no effect.  Pairs of boards with exchanged
+factors have the same old hash.  Other pairs, found by lattice reduction, have the same hash with the fixed multipliers
+of `engine.transposition_table`.
 """
 
 import random
@@ -16,7 +16,7 @@ from awello.kernel import U
 from awello.rules.othello import apply_symmetry
 
 WORD_MASK = (1 << 64) - 1
-OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # XORed with the words before they were multiplied
+OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # the old hash XORed the words with these
 HASH_MODULUS = 1 << 128
 MULTIPLIERS = FIXED_MULTIPLIERS[1] << 64 | FIXED_MULTIPLIERS[0], FIXED_MULTIPLIERS[3] << 64 | FIXED_MULTIPLIERS[2]
 
@@ -149,7 +149,7 @@ def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pa
 
 # ---- positions to search --------------------------------------------------------------------------------------------
 def find_predecessor(position: Position, rng: random.Random) -> Position | None:
-    """Find a position with a move to this one, or return None.  The table only stores positions below the root."""
+    """Find a position with a move to this one, or return None; a search from there stores this one in its table."""
     squares = [square for square in range(64) if position.opp >> square & 1]
     for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):

@@ -1,4 +1,4 @@
-"""Random positions and limits for the stress test: from play, artificial, and invalid."""
+"""Random limits and positions for the stress test; positions are played, artificial or invalid."""
 
 import math
 import random
@@ -29,7 +29,7 @@ def make_random_position(game: Game, rng: random.Random) -> Position:
 
 
 def make_played_position(game: Game, remaining: int, rng: random.Random) -> Position:
-    """Play a random game until at most `remaining` squares are empty (Awalé: seeds are left); rarely stop earlier."""
+    """Play a random game until at most `remaining` squares are empty or seeds are on the board; rarely stop earlier."""
 
     def count_remaining(position: Position) -> int:
         return position.empties if game.family == "othello" else seeds_on_board(position)

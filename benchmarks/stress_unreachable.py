@@ -2,8 +2,8 @@
 
 NUMBA_DISABLE_JIT=1 python benchmarks/stress_unreachable.py [--positions 10] [--seed 1]
 
-Without compilation, `awello.memory` checks every memory access, and NumPy checks array indices.  All moves must be
-legal.  The searches run on fixed positions and on `--positions` random ones of each game.
+Without compilation, `awello.memory` checks every memory access, and NumPy checks array indices.  All moves that the
+searches return must be legal.  The searches run on fixed positions and on `--positions` random ones of each game.
 """
 
 import argparse
@@ -129,7 +129,7 @@ class SearchRunner:
             yield IterativeDeepening(OtageMemory()).analyse(position, Limit(depth=2))
 
     def make_network_tree(self) -> MonteCarloTree:
-        """Return a tree search with an untrained network."""
+        """Return a tree search with an untrained perceptron."""
         network: Perceptron = self.network
         return PerceptronTree(1 << 9, network=network)
 

@@ -1,6 +1,6 @@
-"""Visitors of the page for `benchmarks/club_attacks.py`: ordinary ones, and attacks that need no account.
+"""Ordinary visitors of the page, and attacks that need no account, for `benchmarks/club_attacks.py`.
 
-Each visitor has its own address on this machine; attackers share one.
+An ordinary visitor, a school class and all attackers together each use one address of this machine.
 """
 
 import asyncio
@@ -278,7 +278,7 @@ async def never_read(address: str, seconds: float) -> str:
 
 
 async def open_many_websockets(address: str, seconds: float) -> str:
-    """Open 700 connections from one /64, through a reverse proxy on this machine."""
+    """Open 700 connections from one IPv6 /64, through a reverse proxy on this machine."""
     opened, refused = 0, 0
     async with AsyncExitStack() as stack:
         for number in range(700):

@@ -55,7 +55,7 @@ async def play(club: ClientConnection) -> None:
             case "error":
                 request = pending_requests.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("message_rate_limit", "storage"):  # temporary: send it again
+                if message["code"] in ("message_rate_limit", "storage"):  # temporary: send the request again
                     await asyncio.sleep(0.5)
                     await club.send(pending_requests.setdefault(message["id"], request))
             case "done":

@@ -16,7 +16,7 @@ class RightmostPlayer(WeightsPlayer):
     """Weights each pit by the seeds captured; ties go to the rightmost pit."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
-        """Return six weights, from the mover's left to right; those of illegal moves do not matter."""
+        """Return six weights, from the mover's left to right; weights of illegal moves are ignored."""
         weights = [0.0] * 6
         for pit in position.legal_moves():
             weights[pit] = position.play(pit).counts()[position.side] + pit / 10

@@ -62,7 +62,7 @@ def browsing() -> Iterator[Browser]:
 
 
 class Visitor:
-    """A browser window on the page; errors in its console fail the test."""
+    """A browser window that shows the page; the test fails if the console of the window reports errors."""
 
     def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
         settings = {
@@ -102,8 +102,8 @@ class Visitor:
         assert [text for text in self.errors if not re.search(self.allowed_errors, text)] == []
 
 
-REFUSAL = "status of 4"  # console error when the server refuses a request
-AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # console errors without a server
+REFUSAL = "status of 4"  # part of a console error: the server refused a request
+AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # console errors when the server cannot be reached
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def visiting(browser: Browser, address: str, **settings: Any) -> Iterator[Visito
 
 
 def cell(page: Page, name: str) -> Locator:
-    """Return a square or pit of the board."""
+    """Return the cell of the board with this name: a square or a pit."""
     return page.locator(f"[role=gridcell][data-cell='{name}']")
 
 
@@ -125,7 +125,7 @@ def caption(page: Page) -> Locator:
 
 
 def expect_notice(page: Page, text: str) -> None:
-    """Wait for a notice that contains a text."""
+    """Wait for a notice that contains this text."""
     expect(page.locator("#notice")).to_contain_text(text)
     expect(page.locator("#notice")).to_be_visible()
 
@@ -137,12 +137,12 @@ def open_tab(page: Page, name: str) -> Locator:
 
 
 def address_param(page: Page, name: str) -> str:
-    """Return a parameter in the address of the page, or an empty string."""
+    """Return the value of a parameter in the address of the page, or an empty string if it is missing."""
     return str(page.evaluate(f"new URLSearchParams(location.hash.split('?')[1]).get('{name}') ?? ''"))
 
 
 def moves_in_address(page: Page) -> list[str]:
-    """Return the moves in the address, without variations."""
+    """Return the moves in the address without the moves of variations."""
     text = address_param(page, "moves").replace("*", "")
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
@@ -150,7 +150,7 @@ def moves_in_address(page: Page) -> list[str]:
 
 
 def expect_moves(page: Page, moves: str) -> None:
-    """Wait until the address contains these moves, with a star after the current move."""
+    """Wait until the moves in the address equal this text, in which a star follows the current move."""
     script = "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? '') === want"
     try:
         page.wait_for_function(script, arg=moves)
@@ -169,7 +169,7 @@ READY_TO_PLAY = """before => location.hash !== before && (!document.querySelecto
 
 
 def play_to_end(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
-    """Play until the game is over, check the displayed result, and return the game."""
+    """Play moves from `choose` with `act` until the game is over, check the displayed result, and return the game."""
     before = ""
     while page.wait_for_function(READY_TO_PLAY, arg=before) and not page.locator("#banner").is_visible():
         before = page.evaluate("location.hash")
@@ -193,7 +193,7 @@ def expected_result(record: Record) -> str:
 
 
 def wait_for_reply(page: Page, moves: int) -> None:
-    """Wait until a number of moves has been played and it is the user's turn."""
+    """Wait until this number of moves has been played and it is the user's turn."""
     page.wait_for_function(
         """want => document.querySelectorAll('.moves-main > .moves-cell').length === want
                 && document.querySelector('.board-cell.is-open') !== null""",

@@ -27,12 +27,12 @@ Reference = ReferenceOthello | ReferenceAwale
 
 
 def reference_start(game: Game) -> Reference:
-    """Return the starting position of the reference implementation of a game."""
+    """Return the start position of a game in the reference implementation."""
     return ReferenceAwale.start(game.variant) if game.variant else ReferenceOthello.start(game.size)
 
 
 def restore_interrupts() -> None:
-    """Enable Ctrl-C in a new process: a shell may ignore it for background jobs."""
+    """Enable Ctrl-C in a new process, because background jobs of a shell may ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -57,8 +57,8 @@ def fresh_awello(*words: str, stdin: str = "", **environment: str) -> subprocess
 def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run an awello command without a terminal in this process, where kernels are loaded only once.
 
-    Warnings and uncaught exceptions are errors.  Use `fresh_awello` for commands that start processes or load players
-    from a file, and for the first test of a kind of command.
+    Warnings and uncaught exceptions make the test fail.  Use `fresh_awello` for commands that start processes or load
+    players from a file, and in the first test of each kind of command.
     """
     from awello.cli.app import main
 
@@ -102,7 +102,7 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture
 def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
-    """Open the page in English and without animations."""
+    """Yield a visitor who uses the page in English and without animations."""
     from browser import Visitor
 
     someone = Visitor(browser, address)
@@ -112,7 +112,7 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
 
 @pytest.fixture
 def frozen_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the clock of the rate limits, so that they do not recover during a slow test."""
+    """Stop the clock of the rate limits, so that no limit refills during a slow test."""
     from awello.web import rate_limits
 
     frozen = monotonic()

@@ -14,7 +14,7 @@ from waiting import wait_until
 
 
 def find_programs() -> Path | None:
-    """Find the folder of PostgreSQL's programs, which depends on the distribution; return None if there is none."""
+    """Return the folder of PostgreSQL's programs, which depends on the distribution, or None if there is none."""
     found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
     return next((Path(program).resolve().parent for program in found if program), None)
 

@@ -55,7 +55,7 @@ class FirstMovePlayer(Player):
                 while True:
                     pass
             case "late":
-                time.sleep(0.05)  # longer than the limits of the tests
+                time.sleep(0.05)  # longer than the time limits in the tests
             case "big":
                 self.kept = [np.ones(64 << 20, np.uint8)[::2]]
             case "hoards":

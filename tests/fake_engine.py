@@ -29,7 +29,7 @@ def name_of(move: int) -> str:
 
 
 def think() -> str | None:
-    """Cause the chosen failure; return the answer to send instead of a move, or None."""
+    """Cause the chosen failure; return the answer to send instead of a move, or None to send a move."""
     match wrong:
         case "dies":
             os._exit(3)
@@ -54,7 +54,7 @@ def genmove(colour: str) -> str:
     if nonsense := think():
         return f"= {nonsense}"
     if ("white", "black")[othello.side == 0] != colour:
-        othello = othello.play(PASS)  # a pass that was not sent
+        othello = othello.play(PASS)  # the opponent has passed, but the client has not sent the pass
     move = othello.legal_moves()[0]
     othello = othello.play(move)
     return f"= {name_of(move)}"

@@ -42,11 +42,11 @@ class UnknownForfeit(Forfeit):
 @register("hostile", "the first legal move, after an attack")
 @dataclass
 class HostilePlayer(Player):
-    """A bot that calls its method `how` before its first move."""
+    """A bot that calls the method named by `how` before its first move."""
 
     how: str = "nothing"
     pids: str = ""
-    """The file to which the bot appends the ids of processes that must end with it."""
+    """The file to which the bot appends the ids of processes that must end when the bot ends."""
 
     def begin(self, game: Game, seed: int) -> None:
         self.fresh = True

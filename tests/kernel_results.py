@@ -34,7 +34,7 @@ from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, Ot
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analyse
 
-ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty
+ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty after these moves
 
 
 def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
@@ -78,7 +78,7 @@ def print_searches() -> None:
 
 
 def print_otage() -> None:
-    """Print the results of Otage's search, with a table of variations so small that it must be cleaned up."""
+    """Print the results of Otage's search, with a table of variations so small that the search must clean it up."""
     memory = OtageMemory()
     memory.learn_patterns(parse_transcript(BENCH_GAMES[0]))
     for hints in HINT_KINDS:
@@ -127,7 +127,7 @@ def print_random_games() -> None:
 
 
 def print_archive() -> None:
-    """Print the archive entries of a game with inserted passes, and the move values of a game tree along one game."""
+    """Print the archive entries of a game with inserted passes, and a game tree's move values along one game."""
     record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = build_entries(Game.OTHELLO, [record], [1])
     print(margins, *entries)
@@ -137,7 +137,7 @@ def print_archive() -> None:
 
 
 def print_networks() -> None:
-    """Print the results of a tree search with a network, and the examples from a game of self-play."""
+    """Print the results of a tree search with a perceptron, and the examples from a game of self-play."""
     for game in (Game.OTHELLO4, Game.ABAPA):
         network = new_perceptron(game, 2, np.random.default_rng(1))
         found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)

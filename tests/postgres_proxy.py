@@ -10,7 +10,7 @@ BEFORE, AFTER, DURING, FORGET = "before", "after", "during", "forget"
 
 
 class PostgresProxy:
-    """A proxy that forwards connections, and cuts the connection that sends the next COMMIT if `cut` is set.
+    """A proxy that forwards connections and, if `cut` is set, cuts the connection that sends the next COMMIT.
 
     - `BEFORE`: the server does not receive the COMMIT.
     - `AFTER`: the server executes the COMMIT, but the client does not receive the answer.

@@ -32,7 +32,7 @@ class ReferenceOthello:
 
     @classmethod
     def start(cls, size: int) -> ReferenceOthello:
-        """Return the starting position on a board of this size."""
+        """Return the start position on a board of this size."""
         if size not in OTHELLO_SIZES:
             raise ValueError(f"no board of size {size}: choose one of {OTHELLO_SIZES}")
         squares = [EMPTY] * 64
@@ -61,7 +61,7 @@ class ReferenceOthello:
         return not self.legal_moves()
 
     def score(self) -> tuple[int, int]:
-        """Return the official final score, Black's first; empty squares go to the winner."""
+        """Return the official final score, Black's count first; empty squares go to the winner."""
         if not self.over():
             raise ValueError("the game is not over")
         black, white = self.squares.count(BLACK), self.squares.count(WHITE)
@@ -85,7 +85,7 @@ class ReferenceOthello:
         return [square for square in range(64) if self._flips(square, side)]
 
     def _flips(self, square: int, side: int) -> list[int]:
-        """Return the discs that this side would flip with a move on this square; none if the move is illegal."""
+        """Return the squares that this side would flip with a move on this square; none if the move is illegal."""
         row, column = divmod(square, 8)
         if not self._on_board(row, column) or self.squares[square] != EMPTY:
             return []
@@ -95,7 +95,7 @@ class ReferenceOthello:
         return flips
 
     def _flips_along(self, row: int, column: int, row_step: int, column_step: int, side: int) -> list[int]:
-        """Return the discs that a disc placed here would enclose in one direction."""
+        """Return the squares of the discs that a disc of this side on this square would enclose in this direction."""
         enclosed: list[int] = []
         while True:
             row, column = row + row_step, column + column_step
@@ -138,7 +138,7 @@ class ReferenceAwale:
 
     @classmethod
     def start(cls, variant: str) -> ReferenceAwale:
-        """Return the starting position of this variant."""
+        """Return the start position of this variant."""
         if variant not in AWALE_VARIANTS:
             raise ValueError(f"no variant {variant!r}: choose one of {AWALE_VARIANTS}")
         return cls(variant)
@@ -179,14 +179,14 @@ class ReferenceAwale:
         return None
 
     def score(self) -> tuple[int, int]:
-        """Return the final score, South's first: captured seeds plus the share of the remaining seeds."""
+        """Return the final score, South's count first: the captured seeds plus a share of the remaining seeds."""
         if not self.over():
             raise ValueError("the game is not over")
         south_share, north_share = self._shares()
         return self.captured[0] + south_share, self.captured[1] + north_share
 
     def words(self) -> tuple[int, int]:
-        """Return the position as two 64-bit words, the mover's first."""
+        """Return the position as two 64-bit words, the mover's word first."""
         return self._word(self.side), self._word(1 - self.side)
 
     def _word(self, side: int) -> int:

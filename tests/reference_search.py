@@ -1,4 +1,4 @@
-"""Reference searches for the tests of the engine: exhaustive, without windows, tables or cutoffs."""
+"""Reference searches for the tests of the engine: exhaustive, without windows, transposition tables or cutoffs."""
 
 import random
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
 
 
 def evaluate_pits(own: int, opp: int, weights: np.ndarray) -> int:
-    """Compute the output of `evaluate.awale_network` for a position of Awalé, in 16ths of a seed."""
+    """Compute the output of the Awalé network for a position, in 16ths of a seed."""
     held = [*pits_of(own), *pits_of(opp)]
     described = [PIT_SLOTS * pit + seeds % PIT_SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY_ROW + sum(held)]
     sums = weights[described].astype(int).sum(axis=0)

@@ -278,6 +278,8 @@ def test_pages_are_filled_before_new_ones_start(tmp_path: Path, monkeypatch: pyt
     sizes = [
         size // 14 for (size,) in connection.execute("SELECT length(entries) FROM index_pages ORDER BY bucket, page")
     ]
-    assert sizes == [4, 4, 1] * 2, "two positions with nine entries each, the start and the next position"
+    assert sizes == [4, 4, 1] * 2, (
+        "nine entries for each of two positions: the start position and the one after the first move"
+    )
     connection.close()
     archive.close()

@@ -47,7 +47,7 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
     return played
 
 
-# --- measures ---------------------------------------------------------------------------------------------------------
+# --- measurements -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("how", ["allocates_in_child", "allocates_in_daemon"])
 def test_memory_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):

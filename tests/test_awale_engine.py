@@ -54,7 +54,7 @@ def set_weights_of(engine: Engine, weights: np.ndarray) -> None:
     worker_of(engine).set_weights(to_awale_network_weights(weights))
 
 
-# ---- a plain search -------------------------------------------------------------------------------------------------
+# ---- comparison with a plain search ---------------------------------------------------------------------------------
 def children(position: Position) -> list[tuple[int, Position]]:
     """Return, for each move, the number of seeds that it captures and the position after it."""
     return [
@@ -64,7 +64,7 @@ def children(position: Position) -> list[tuple[int, Position]]:
 
 
 def final_value(position: Position) -> int:
-    """Return the value of a finished game."""
+    """Return the mover's margin in the seeds left on the board at the end of a game, in the engine's unit."""
     rows = sum(pits_of(position.own)), sum(pits_of(position.opp))
     stopped = position.game == Game.TOURNAMENT and sum(rows) <= 6
     return 0 if stopped else SEED_VALUE * (rows[0] - rows[1])

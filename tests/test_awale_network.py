@@ -248,4 +248,4 @@ def test_the_shipped_weights_are_nearly_antisymmetric() -> None:
     network.rows[:] = weights / WEIGHT_SCALE
     network.rows[OUTPUT_ROW] = weights[OUTPUT_ROW] / OUTPUT_SCALE
     mine, theirs = network.predict(boards), network.predict(boards[:, ::-1].copy())
-    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # the value is about the negative of that for the other side
+    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # exchanging the sides roughly negates the value

@@ -1,4 +1,4 @@
-"""Alpha-beta with a node budget and its players, compared with minimax and with algorithm 2 of report 1."""
+"""Alpha-beta with a node budget, and the players that use it, compared with minimax and algorithm 2 of report 1."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ ASYMMETRIC = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
 
 
 def two_heuristics(game: Game) -> list[Heuristic]:
-    """Return two heuristics of a game; one of those for Awalé has asymmetric weights."""
+    """Return two heuristics for a game; in Awalé, one of them has asymmetric weights."""
     return [ASYMMETRIC, Heuristic("diffscore")] if game >= Game.ABAPA else [Heuristic("mixed"), Heuristic("tactical")]
 
 

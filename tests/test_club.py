@@ -78,7 +78,7 @@ def test_only_the_mover_can_move_at_the_current_ply() -> None:
         state.play(ANN, 0, "a1", 101.0)
     after = state.play(ANN, 0, "f5", 101.0)
     with raises_club_error("wrong_ply"):
-        after.play(ANN, 0, "f5", 102.0)  # sent twice
+        after.play(ANN, 0, "f5", 102.0)  # the same move again
     with raises_club_error("not_your_turn"):
         after.play(ANN, 1, "d6", 102.0)
 
@@ -349,7 +349,7 @@ def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
         raise ClubError("wrong", "wrong")
 
     handed_in = threading.Event()
-    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # the operations that wait meanwhile share a transaction
+    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # operations submitted meanwhile share one transaction
     futures = [
         store.submit(wrong if number == 3 else lambda connection: log_event(connection, "fine")) for number in range(8)
     ]

@@ -1,4 +1,4 @@
-"""Accounts: concurrent password changes, limits of login attempts, known devices, sessions."""
+"""Accounts: concurrent password changes, limits on login attempts, known devices, sessions."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 
 @pytest.fixture(autouse=True)
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use fast password hashes, and a limit of login attempts that does not refill during a test."""
+    """Use fast password hashes, and a limit on login attempts that does not refill during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     monkeypatch.setattr(logins, "NAME_AND_ORIGIN_RATE", (10, 0))
 
@@ -136,7 +136,7 @@ def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Pa
 def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Known devices and networks can log in even after a restart, and if guesses have exhausted another limit."""
+    """Known devices, and devices in known networks, can log in after a restart, even if guesses use up a limit."""
     database = tmp_path / "club.sqlite"
     with club(database) as visit:
         owner = visit()
@@ -208,7 +208,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
-    assert known("device0", "net0") is None, "a password change makes all devices and networks unknown"
+    assert known("device0", "net0") is None, "after a password change, no device or network is known"
 
 
 def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a draw offer or a lost connection, the club sends a game again; the bot moves on its current connection."""
+    """The club sends a game again after a draw offer or a reconnection; the bot answers on its current connection."""
     thoughts, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
@@ -374,7 +374,7 @@ def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 @pytest.mark.parametrize("learning", [True, False])
 def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
-    """Play ten games against an opponent that always plays the same moves; they repeat only without learning."""
+    """Play ten games against a deterministic opponent: Otage loses two games in the same way only without learning."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
     one, two = create_bots(file, "otage", "max")

@@ -59,7 +59,7 @@ async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing
         [each["text"] for each in message if each["type"] == CHAT]
         for message in (received_on_laptop, received_on_phone)
     ]
-    assert words == [["one", "two"], []], "chat was off on the phone, from which the second message was then sent"
+    assert words == [["one", "two"], []], "the phone had chat off at the first message and sent the second itself"
     assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "spectator") == []
     with raises_club_error("not_your_game"):
         await club.server.chat.send(carl, number, "may I?")

@@ -29,7 +29,7 @@ DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per release
 
 
 async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
-    """Play while the database fails; check that acknowledged moves are kept and that refused ones have no effect."""
+    """Play while the database fails; check that acknowledged moves are kept and that refused moves have no effect."""
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
     with raises_club_error("unknown_tournament"):  # a NUL character is refused before it reaches the database
@@ -46,7 +46,7 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     with raises_club_error("storage"):
         while True:  # small writes may still fit on a full disk
             await club.server.store.write(lambda connection: log_event(connection, "x" * 5000))
-    club.clock.advance(1000.0)  # while clocks are stopped: they run again once the database is back
+    club.clock.advance(1000.0)  # the clocks are stopped until the database is available again
     with raises_club_error("storage"):
         await club.server.move(mover, number, before["ply"], before["legal"][0])
     await club.wait_until(lambda: len(attempts) > 1 or not club.server.store.failing)
@@ -58,7 +58,7 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     await play_random_moves(club, number, players)
     await club.close()
     again = await ClubHarness(club.database, club.clock).open()
-    assert (await again.server.watch(players[0], number))["over"], "the finished game is there after a restart"
+    assert (await again.server.watch(players[0], number))["over"], "the finished game is still stored after a restart"
     await again.close()
 
 

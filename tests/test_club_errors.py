@@ -1,4 +1,4 @@
-"""Errors of the club: the page has a text for each code, and its placeholders are values of the error."""
+"""Errors of the club: the page has a text for each code, and the error has a value for each placeholder of the text."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ COMMANDS_ONLY = {
 
 
 def raised(file: Path) -> list[tuple[str, set[str]]]:
-    """Return the code and the names of the values of every error created in a file."""
+    """Return, for every error created in a file, its code and the names of its values."""
     errors = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

@@ -50,7 +50,7 @@ def add_rating(connection: Connection, row: dict[str, Any]) -> None:
 # ---- rated games -----------------------------------------------------------------------------------------------------
 @with_club
 async def test_games_resigned_early_are_not_rated(club: ClubHarness) -> None:
-    """Otherwise forty such games would give a rating of 2203 in less than a second."""
+    """If they were rated, forty such games would give a rating of 2203 in less than a second."""
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
         number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
@@ -89,7 +89,9 @@ async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness)
     assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "other pairs are not affected"
     yesterday = update(games).values(started=games.c.started - fair_play.DAY_SECONDS)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
-    assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "rated again the next day"
+    assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], (
+        "games of the pair are rated again the next day"
+    )
 
 
 @with_club
@@ -110,7 +112,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     assert await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "same_network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
-    ann.network = eve.network = None  # as on the server's own machine
+    ann.network = eve.network = None  # clients on the server's own machine have no client network
     number = await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated_reason"] is None
     await club.server.resign(ann, number)
@@ -121,7 +123,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
 
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
-    """Behind a reverse proxy, the networks are those of the clients, not that of the proxy."""
+    """Behind a reverse proxy, the server uses the network of each client, not that of the proxy."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
@@ -300,12 +302,14 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
         await club.server.claim(ann, number)
     other = club.connect("Bob")
     club.server.disconnect(bob)
-    assert club.last_event("Ann", "opponent")["online"], "one connection is enough"
+    assert club.last_event("Ann", "opponent")["online"], "a player with one connection is online"
     club.server.disconnect(other)
     assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 59.0
     club.server.disconnect(ann)
     ann = club.connect("Ann")
-    assert not club.last_event("Ann", "opponent")["online"], "a client is notified when it connects"
+    assert not club.last_event("Ann", "opponent")["online"], (
+        "a client that connects is notified that its opponent is offline"
+    )
     advance_clock(club, 61.0)
     await club.server.claim(ann, number, draw=True)
     assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
@@ -339,10 +343,12 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
         await club.server.lobby.challenge(eve, "Ann", RATED)
     assert len(events(club, "Ann", "challenge")) == 1
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
-    assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
+    assert "seek" in await club.server.lobby.seek(eve, RATED), "the seek of a blocked player is not paired"
     with raises_club_error("offer_gone"):
         await club.server.lobby.accept(eve, seek)
-    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
+    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), (
+        "nor is a seek paired with that of a blocked player"
+    )
     await club.close()
     await club.open()
     ann, eve = club.connect("Ann"), club.connect("Eve")
@@ -431,7 +437,7 @@ async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
 
 @with_club
 async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarness) -> None:
-    """Otherwise a client could flood the club with offers."""
+    """A client must not be able to flood the club with offers."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob, AWALE)
     await club.server.draw(ann, number)

@@ -1,4 +1,4 @@
-"""A club database written before tables and columns were renamed: all its data is migrated."""
+"""A club database from before tables and columns were renamed is migrated with all its data."""
 
 import asyncio
 import sqlite3

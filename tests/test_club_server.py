@@ -53,7 +53,7 @@ class ClubHarness:
         self.store.close()
 
     def connect(self, name: str, bot: bool = False) -> ClientConnection:
-        """Connect a client with the account of this name; `spectator` has no account."""
+        """Connect a client with the account of this name, which is created if necessary; `spectator` has no account."""
         if name not in self.accounts and name != "spectator":
             owner = 1 if bot else None
             made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
@@ -441,7 +441,7 @@ async def test_many_concurrent_games(club: ClubHarness) -> None:
 # ---- abuse -----------------------------------------------------------------------------------------------------------
 @with_club
 async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
-    """A client receives all its challenges when it connects; too many would overflow its queue and disconnect it."""
+    """A client receives all its challenges when it connects; too many would overflow its message queue."""
     ann = club.connect("Ann")
     crowd = [club.connect(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:

@@ -1,4 +1,4 @@
-"""The store: lost answers to COMMIT, servers that displace each other, and refused operations in a batch."""
+"""The club's store: lost answers to COMMIT, servers that displace each other, and refused operations in a batch."""
 
 import asyncio
 import logging
@@ -156,7 +156,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: Postgres
         control.execute(b"SELECT pg_advisory_lock(99)")
         futures = write_together(store, begin_game, cut_here)
         wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is in progress
-        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store waits for it
+        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store waits for COMMIT
         control.execute(b"SELECT pg_advisory_unlock(99)")
         assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
     assert (count(store, games), count(store, audit)) == (1, 1)
@@ -166,7 +166,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: Postgres
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: PostgresProxy, claim: bool) -> None:
-    """The outcome is unknown while the database is unreachable, and always for a command, which has no epoch."""
+    """Whether a lost COMMIT succeeded is unknown to a server without a database connection, and to every command."""
     store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
@@ -241,7 +241,7 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
-        await first.wait_until(lambda: first.store._lock is None)  # until it has tried to acquire the club again
+        await first.wait_until(lambda: first.store._lock is None)  # until it has tried to open the club again
         assert first.server.store.failing and tries == 1
         with raises_club_error("storage"):
             await first.server.resign(bob, number)
@@ -280,7 +280,7 @@ def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.
                 future.result()
         else:
             future.result()
-    assert len(commits) == 2, "one for the operation that delayed the others, and one for all the others"
+    assert len(commits) == 2, "one commit for the operation that delayed the others, and one for all the others"
     assert count(store, audit) == 100
     store.close()
 
@@ -299,7 +299,7 @@ def test_an_operation_refused_by_the_database_affects_no_other(database: str) ->
 
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
-    """Clocks do not stop at the last heartbeat, which may be older."""
+    """The time until the failed write is charged, not only the time until the last heartbeat, which may be older."""
 
     def fail(connection: Connection) -> None:
         raise StorageError("the disk is full")
@@ -311,7 +311,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
             task.cancel()
         since = club.server.now() - 100
 
-        def move_back(connection: Connection) -> None:  # as if Ann had been thinking for 100 seconds
+        def move_back(connection: Connection) -> None:  # pretend that Ann has been thinking for 100 seconds
             connection.execute(update(games).values(turn_started=since))
             save_heartbeat(connection, since)
 
@@ -319,7 +319,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
         with raises_club_error("storage"):
             await club.server.store.write(fail)
         assert club.server.store.failed_at is not None
-        club.server.store.failed_at -= 40  # as if suspended for 40 seconds
+        club.server.store.failed_at -= 40  # pretend that the games have been suspended for 40 seconds
         await club.server._resume_games()
         assert club.server.live_games[number].to_json(club.server.now())["clocks"] == pytest.approx([240, 300], abs=15)
         await club.close()

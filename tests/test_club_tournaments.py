@@ -38,7 +38,7 @@ SMALL = GameTerms(Game.OTHELLO4, Clock(60.0))
 
 
 class RandomClient(ClientConnection):
-    """A client that plays random moves on its turn."""
+    """A client that plays a random move whenever it is its turn, unless it is idle."""
 
     def __init__(self, club: ClubHarness, name: str, idle: bool = False) -> None:
         self.club, self.name, self.idle = club, name, idle
@@ -103,7 +103,7 @@ def load_tournament(club: ClubHarness, number: int) -> ClubTournament:
 async def wait_for_state(
     club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0
 ) -> ClubTournament:
-    """Wait until a tournament has reached a round, if one is given, or else a state; return the tournament."""
+    """Wait until a tournament has reached a round or, if no round is given, a state; return the tournament."""
 
     def load_if_reached() -> ClubTournament | None:
         tournament = load_tournament(club, number)
@@ -140,7 +140,7 @@ def load_games(club: ClubHarness) -> list[GameState]:
 
 
 def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
-    """Check that each game belongs to one pairing, and that both have the same result."""
+    """Check that each game belongs to one pairing, and that the game and the pairing have the same result."""
     states = {state.number: state for state in load_games(club) if state.tournament == tournament.number}
     bound = [pairing for pairing in tournament.pairings if pairing.game is not None]
     assert sorted(pairing.game or 0 for pairing in bound) == sorted(states)
@@ -181,7 +181,7 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
         assert {"name", "bot", "rank", "points", "buchholz", "sonneborn_berger", "wins"} == end["standings"][0].keys()
     assert not club.server.tournaments._last_sent and not club.server.tournaments._round_started, (
-        "the server forgets the tournament when it has ended"
+        "the server keeps nothing in memory about a tournament that has ended"
     )
     rows = club.store.read_blocking(lambda connection: load_rating(connection, 1, "othello4 blitz"))
     assert rows.deviation < 350, "tournament games are rated"
@@ -295,7 +295,7 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
 
 @with_club
 async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarness) -> None:
-    """Subscribers are notified even if they have not entered, or if another process has created the tournament."""
+    """Subscribers are notified even if they have not entered the tournament or another process has created it."""
     club.connect("spectator")
     bot_client = club.connect("rex", bot=True)
     bot_client.lobby_updates = False
@@ -459,7 +459,7 @@ def test_a_restart_at_any_moment_neither_loses_nor_duplicates_anything(tmp_path:
     while not asyncio.run(live(rng.randint(1, 40))):
         lives += 1
     assert lives > 5 and sum(number > 0 for number in open_games) > 2, (
-        "there were restarts, also with games in progress"
+        "there were several restarts, some of them with games in progress"
     )
 
 

@@ -129,7 +129,7 @@ def test_only_configured_host_names_are_served(tmp_path: Path) -> None:
 
 
 def play_out(number: int, first: Any, second: Any) -> None:
-    """Play the first legal move until the game is over."""
+    """Play the first legal move at every turn until the game is over."""
     while not (state := first.state(number))["over"]:
         mover = (first, second)[state["mover"]]
         answer = mover.request("move", game=number, ply=state["ply"], move=state["legal"][0])

@@ -96,7 +96,7 @@ def scheduler() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(scheduler: str) -> Iterator[str]:
-    """Run two workers of the scheduler; yield its address."""
+    """Run two workers of the scheduler; yield the address of the scheduler."""
     words = ("--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -124,7 +124,7 @@ def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
 
 # --- errors without a cluster -----------------------------------------------------------------------------------------
 def run_and_read_error(*words: str) -> str:
-    """Run a match that cannot be played; return its error message."""
+    """Run a match that cannot be played; return the error message."""
     left = awello("match", "othello", "random", "random", *words)
     assert (left.returncode, left.stdout, left.stderr.count("\n")) == (2, "", 1)
     return left.stderr
@@ -136,9 +136,8 @@ def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeyp
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda *words, timeout: wait(*words, timeout=0.1))
         error = run_and_read_error("--cluster", scheduler)
-        assert (
-            f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in error
-        )
+        command = f"dask worker {scheduler} --nthreads 1 --nworkers N"
+        assert f"the scheduler at {scheduler} has no workers: start some with '{command}'" in error
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.3)
     error = run_and_read_error("--cluster", "tcp://127.0.0.1:9")
     assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in error
@@ -215,7 +214,7 @@ def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_
 
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
-    """Every game is archived exactly once; the run on the cluster uses a PostgreSQL archive, if installed."""
+    """Every game is archived exactly once; the run on the cluster archives to PostgreSQL, if that is installed."""
     plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
     local, remote = tmp_path / "local", tmp_path / "remote"
     with nullcontext("") if find_programs() is None else postgres() as server:
@@ -266,7 +265,7 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
             ConfigError, match=r"the scheduler and the client have different versions of Awello \(.*, 0.0.1"
         ):
             play_match(MATCH, address)
-        # As if the worker had joined after the check.
+        # Skip the check, as if the worker had joined after it.
         monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)
         with pytest.raises(
             ConfigError, match=r"the worker tcp.* and the client have different versions of Awello \(.*, 0.0.1"
@@ -336,7 +335,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
                 "done",
             ]
             (error,) = await collect_answers(pool, ChooseTask(START, "illegal-move"))
-            assert "illegal move" in error["message"], "workers receive user players"
+            assert "illegal move" in error["message"], "the worker has loaded the user's players"
             assert multiprocessing.active_children() == before
         assert not any((await count_engine_processes(address)).values())
 
@@ -344,7 +343,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
 
 
 async def count_engine_processes(address: str) -> dict[str, int]:
-    """Return the number of engine processes by worker."""
+    """Return the number of engine processes on each worker."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
         found: dict[str, int] = await client.run(lambda: len(cluster_slots._worker_slots))
         return found

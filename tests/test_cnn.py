@@ -25,7 +25,7 @@ Reals = npt.NDArray[np.float32]
 
 
 class PerceptronAsCnn(Cnn):
-    """The shipped perceptron with the interface of `Cnn`; it counts the evaluated positions."""
+    """The shipped perceptron with the interface of `Cnn`; it counts the positions that it evaluates."""
 
     def __init__(self) -> None:
         self.network, self.evaluated = load_perceptron(Game.OTHELLO), 0
@@ -80,11 +80,11 @@ def test_symmetric_boards_have_equal_predictions() -> None:
 
 
 def test_it_predicts_common_moves() -> None:
-    """The network takes a corner, and prefers the usual replies to f5 to a rare one."""
+    """The network takes a corner, and after f5 it rates the usual replies higher than a rare one."""
     network = load_cnn(Game.OTHELLO)
     after = Position.start().after(37)
     shares, _ = network.predict_position(after.own, after.opp)
-    assert shares[[43, 45]].min() > 0.3 and shares[29] < shares[43]  # d6 and f6; f4 is rare
+    assert shares[[43, 45]].min() > 0.3 and shares[29] < shares[43]  # d6 and f6 are usual; f4 is rare
     corner = parse_position("-XO-----" + "--------" * 2 + "---OX---" + "---XO---" + "--------" * 3 + " O")
     shares, value = network.predict_position(corner.own, corner.opp)
     assert shares.argmax() == 0 and value > 0
@@ -146,7 +146,7 @@ def test_a_finished_game_counts_its_discs() -> None:
     assert passed
 
 
-# ---- the tree -------------------------------------------------------------------------------------------------------
+# ---- the search tree ------------------------------------------------------------------------------------------------
 def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
     """With one leaf per batch, the batched search grows the same tree as the unbatched one."""
     for position in some_positions(4) + some_positions(4, (46, 57)):

@@ -238,7 +238,7 @@ def test_targets_are_the_predictions_of_the_teacher() -> None:
     log_policies = torch.log(shares + 1e-9)
 
     def teacher_network(transforms: Any) -> Any:
-        """Return a network that repeats the predictions of the teacher."""
+        """Return a network whose predictions for transformed boards are those of the teacher."""
         return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
     entropy = -(shares * log_policies).sum(1).mean()
@@ -260,7 +260,7 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     config = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
     training, precomputed = CnnTraining(config, positions, positions), CnnTraining(config, positions, positions)
     assert training.teacher and not training.soft_targets
-    precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # in advance, as on a GPU
+    precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # computed in advance, as on a GPU
     assert len(precomputed.soft_targets[0]) == len(positions)
     for _ in range(3):
         training.train_step()
@@ -310,7 +310,7 @@ def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
 
 
 def play_largest_square(seed: int, year: int) -> Record:
-    """Return a game with six random moves, after which both sides play their legal move with the largest number."""
+    """Return a game with six random moves, followed by the legal moves with the largest numbers."""
     opening = play_random_moves(Game.OTHELLO, seed, 6)
     position, moves = opening.final, list(opening.moves)
     while legal := position.legal_moves():
@@ -402,7 +402,7 @@ def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     assert keep(4, 0.3) == ["network-2.onnx", "network-4.onnx"]
     assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], (
-        "a training resumed before step 4 replaces the snapshot of step 4"
+        "a training run resumed before step 4 replaces the snapshot of step 4"
     )
     assert keep(9, 1.0) == ["network-2.onnx", "network-3.onnx", "network-9.onnx"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

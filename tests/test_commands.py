@@ -81,7 +81,7 @@ def test_the_summary_has_a_column_per_player() -> None:
         for line in awello("match", "othello", "alphabeta@2", "random", "--games", "3").stdout.splitlines()
         if "games won" in line
     )
-    assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # padded to the width of the times
+    assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # cells are padded to the width of the times
 
 
 def test_run_uses_every_key(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from awello.kernel import U
 from awello.rules import game as kernels
 from awello.rules.game import ADAPTERS, DEFAULT_BY_FAMILY
 
-POSITIONS = 3400  # of each of the six games, so more than 20,000 in total
+POSITIONS = 3400  # positions of each of the six games, so more than 20,000 in total
 
 
 def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
-    """Return a start position; in Awalé, half have few seeds, so that feeding, grand slams and endings are frequent."""
+    """Return a start position; half of those of Awalé have few seeds, to cover feeding, grand slams and endings."""
     if game.family == "othello" or rng.random() < 0.5:
         return Position.start(game), reference_start(game)
     seeds = [0] * 14
@@ -31,7 +31,7 @@ def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
 
 
 def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Reference]]:
-    """Yield positions of random games with their references; some Awalé games avoid captures, to repeat positions."""
+    """Yield positions of random games, each with its reference; some Awalé games avoid captures to repeat positions."""
     rng = random.Random(f"{game.name}/{seed}")
     while positions > 0:
         position, reference = make_start(game, rng)
@@ -47,7 +47,7 @@ def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Positi
             positions -= 1
 
 
-def test_kernels_agree_with_the_twin(game: Game) -> None:
+def test_kernels_agree_with_the_reference(game: Game) -> None:
     for position, reference in random_games(game, 1, POSITIONS):
         assert (position.own, position.opp) == reference.words()
         assert position.side == reference.side
@@ -57,7 +57,7 @@ def test_kernels_agree_with_the_twin(game: Game) -> None:
             assert position.score() == reference.score()
 
 
-def test_the_score_kernel_agrees_with_the_twin(game: Game) -> None:
+def test_the_score_kernel_agrees_with_the_reference(game: Game) -> None:
     for position, reference in random_games(game, 2, 600):
         if position.over and not position.repeated:
             first, second = reference.score()
@@ -146,7 +146,7 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
     assert position.over
     assert reference.over()
     assert position.score() == reference.score()
-    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the other side was to move before
+    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the history has the other side to move
 
 
 def test_adapters_have_the_same_members(game: Game) -> None:
@@ -168,5 +168,5 @@ def test_facts_of_a_game_are_true(game: Game) -> None:
         assert adapter.has_symmetries or position.canonical() == (position.own, position.opp)
     assert passed == facts["has_passes"]
     assert repeated <= adapter.has_repetition, (
-        "positions repeat only in games with repetition (seldom in tournament games)"
+        "only games with a repetition rule end by repetition (tournament games seldom do)"
     )

@@ -40,7 +40,7 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 
 @pytest.fixture
 def client(contests: ContestRunner) -> TestClient:
-    """Create a client of an application that has only the routes of the lab."""
+    """Create a client of an application that has only the routes of `contests_api`."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
     app.state.club_service = ClubService(None, ArchiveService(None))
@@ -96,7 +96,7 @@ def test_a_contest_is_stopped_and_resumed_after_a_restart(client: TestClient, co
     busy = client.post("/api/contests", json=CONFIG)
     assert (busy.status_code, busy.json()["message"]) == (
         409,
-        "too many contests are running: wait until one ends, or stop one",
+        "too many contests are running: wait until one ends, or stop one of yours",
     )
     assert client.delete(f"/api/contests/{name}").status_code == 409
     wait_until(lambda: show(client, name)["rounds_played"])
@@ -242,7 +242,7 @@ def test_a_contest_of_another_version_cannot_be_resumed(client: TestClient, cont
     assert show(client, "00000007")["state"] == "stopped"
 
 
-# --- trees ------------------------------------------------------------------------------------------------------------
+# --- search trees -----------------------------------------------------------------------------------------------------
 def test_a_tree_is_drawn(client: TestClient) -> None:
     answer = client.post("/api/tree", json={"moves": ["f5", "d6"], "search": "alphabeta:mobility@2"}).json()
     assert answer["lines"][0].startswith("alphabeta:mobility@2: value ")
@@ -256,11 +256,14 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
     ("body", "part"),
     [
         ({"search": "minimax@5"}, "a tree of 5 plies is too large: choose at most 4"),
-        ({"search": "uct"}, "'uct' is not a tree search: choose minimax"),
+        ({"search": "uct"}, "'uct' is not a textbook search: choose minimax"),
         ({"search": "alphabeta@1s"}, "needs a depth"),
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,weights=/etc/passwd"}, "'weights' cannot be changed on this server"),
-        ({"search": "alphabeta,table=/etc/passwd"}, "'table=/etc/passwd' is not allowed on this server: choose 1, 2"),
+        (
+            {"search": "alphabeta,table=/etc/passwd"},
+            "'table=/etc/passwd' is not allowed on this server: choose one of 1, 2",
+        ),
         ({"search": "alphabeta,move_ordering=false"}, "move_ordering cannot be set for a search tree"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),

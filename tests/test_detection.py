@@ -1,4 +1,4 @@
-"""Pasted text: all common forms of games and positions are detected; other text is quickly refused in one line."""
+"""Pasted text: all common forms of games and positions are detected; other text quickly gives a one-line error."""
 
 import random
 
@@ -20,7 +20,7 @@ GGF = "(;GM[Othello]PB[a]PW[b]BO[8 {} O]W[d6/1.5/0.2]B[c3//];)".format("-" * 27 
 
 
 def format_variants(record: Record) -> dict[str, str]:
-    """Return the moves of a game in common text forms, by name."""
+    """Return the moves of a game in common text forms, by the name of the form."""
     pairs = list(zip(record.positions(), record.moves, strict=False))
     names = [position.format_move(move) for position, move in pairs]
     pieces = [f"{ply // 2 + 1}. {name}" if ply % 2 == 0 else name for ply, name in enumerate(names)]
@@ -151,7 +151,7 @@ def test_the_first_of_several_games_is_taken() -> None:
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S", Game.OTHELLO, "this is a position of Awalé"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 fields"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram has 49 seeds"),
-        (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose the other game"),
+        (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose othello"),
         (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is not a legal move: White can play"),
         ('[South "Ann"]\n1. F g', None, "line 2: expected a move such as C or d+3, or a result, found 'g'"),
         ("f5" * MAX_TEXT_CHARS, None, f"paste one game, at most {MAX_TEXT_CHARS}"),

@@ -85,7 +85,7 @@ def test_openings_of_a_file_are_played_once_in_seeded_order() -> None:
 def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
     plies = 4 if game == Game.OTHELLO4 else 8
     found = [balanced_opening(game, plies, str(seed)) for seed in range(5)]
-    assert balanced_opening(game, plies, "2") == found[2], "earlier searches do not matter"
+    assert balanced_opening(game, plies, "2") == found[2], "an opening does not depend on earlier searches"
     assert len(set(found)) > 1
     for moves in found:
         position = Record(Position.start(game), moves).final

@@ -1,4 +1,4 @@
-"""The engine: values compared with plain minimax, threads, stopped searches, tables, limits and levels."""
+"""The engine: values compared with plain minimax, threads, stopped searches, hash sizes, limits and levels."""
 
 import itertools
 import random
@@ -430,7 +430,7 @@ def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
 
 
 def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # a clock that ignores the load of the machine
+    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # a clock that does not depend on the load
     before = threading.active_count()
     match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.2))
     result = play_match(match)

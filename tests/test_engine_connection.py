@@ -23,7 +23,7 @@ from awello.web.rate_limits import ConcurrencyLimit, RateLimits
 from awello.web.request_guard import EVENT_LOOP_RATE
 
 LONG = 60  # seconds: longer than any test
-OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # Black has taken every disc
+OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # the game is over: White has no disc left
 
 
 class LiveClient:

@@ -1,4 +1,4 @@
-"""The kernels of the engine compared with plain Python: hashes, flips, patterns, tables, stability, last squares."""
+"""The kernels of the engine compared with plain Python: hashes, flips, patterns, tables, stability, last empties."""
 
 import random
 from collections.abc import Iterator
@@ -133,7 +133,7 @@ def test_bytes_are_loaded() -> None:
 
 
 def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
-    """Return the bucket of a key in the worker's table."""
+    """Return the bucket of a key in the worker's transposition table."""
     return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 

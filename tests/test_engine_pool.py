@@ -71,7 +71,7 @@ def runner_pool() -> Iterator[PoolRunner]:
 
 
 def play(game: Game, plies: int = 600) -> Record:
-    """Play a deterministic game: at ply n, the legal move with index n modulo the number of legal moves."""
+    """Return a deterministic game: the move at ply n is the legal move of index n modulo the number of legal moves."""
     position, moves = Position.start(game), list[int]()
     while len(moves) < plies and (legal := position.legal_moves()):
         moves.append(legal[len(moves) % len(legal)])
@@ -270,7 +270,7 @@ def test_a_review_of_awale(runner_pool: PoolRunner) -> None:
 
 # --- cancelling and scheduling ----------------------------------------------------------------------------------------
 def test_a_cancelled_analysis_frees_its_process(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "CANCEL_TIMEOUT", LONG)  # the search must stop without a kill
+    monkeypatch.setattr(engine_pool, "CANCEL_TIMEOUT", LONG)  # the process of the search must not be killed
 
     async def cancel() -> None:
         before = runner_pool.pool._processes[0]
@@ -288,7 +288,7 @@ def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner
         await wait_until_async(lambda: runner_pool.pool._processes[0].job)
         endless.cancel()
         waiting = asyncio.create_task(collect(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
-        await asyncio.sleep(0)  # the task begins
+        await asyncio.sleep(0)  # let the task start
         waiting.cancel()
         assert (await collect(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
         assert endless.cancelled() and waiting.cancelled() and not runner_pool.pool._waiting
@@ -297,9 +297,9 @@ def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner
 
 
 def test_a_stopped_champion_answers_immediately() -> None:
-    """The process of a cancelled choice therefore need not be killed."""
+    """So the pool need not kill the process of a cancelled choice."""
     runner, answers = TaskRunner(), list[Answer]()
-    task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # a search of hours
+    task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # a search that takes hours
     thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]

@@ -293,7 +293,7 @@ def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPa
     wait_until(lambda: has_ended(int(log.read_text())))
 
 
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows")
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs POSIX process groups")
 def test_ctrl_c_ends_the_engine(log: Path) -> None:
     words = [sys.executable, "-m", "awello", "match", "othello", make_spec(log, "sleeps"), "random"]
     ours = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Fair scheduling: no network can fill the queue, or keep the engine processes from other networks."""
+"""Fair scheduling: no client network can fill the queue or occupy the engine processes for a long time."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@3
 
 
 class FakeProcess(EngineProcess):
-    """A process that never finishes a job, and records the networks of its jobs."""
+    """A fake engine process that never finishes a job, and records the client network of each job."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class FakeProcess(EngineProcess):
 
 
 async def start_task(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
-    """Start a task in the pool; the result of the asyncio task is the list of answers."""
+    """Start a task in the pool; return an asyncio task whose result is the list of answers."""
 
     async def collect() -> list[Answer]:
         return [answer async for answer in pool.run(task, network)]
@@ -68,7 +68,7 @@ def test_the_network_with_the_least_usage_comes_first() -> None:
         pool._processes.append(process)
         tasks = [await start_task(pool, CHOOSE, network) for network in ("flood",) * 5 + ("client", "other")]
         for _ in range(3):
-            process.started -= 1.0  # as if it had worked for a second
+            process.started -= 1.0  # pretend that the process has worked for a second
             pool._release(process).post(DONE)
             pool._schedule()
         assert process.networks == ["flood", "client", "other", "flood"]
@@ -86,9 +86,9 @@ def test_a_long_choice_is_interrupted_for_another_network() -> None:
         tasks = [await start_task(pool, CHOOSE, "flood") for _ in range(3)]
         process.started -= engine_pool.MAX_URGENT_SLICE
         pool._schedule()
-        assert not process.stopping, "tasks of the same network wait"
+        assert not process.stopping, "tasks of the same network do not interrupt a choice"
         tasks.append(await start_task(pool, ANALYSE, "client"))
-        assert not process.stopping, "an analysis waits"
+        assert not process.stopping, "an analysis does not interrupt a choice"
         tasks.append(await start_task(pool, CHOOSE, "client"))
         assert process.stopping
         process._cancel_deadline()

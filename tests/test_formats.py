@@ -60,7 +60,7 @@ def test_every_format_is_detected_and_reads_back(name: str) -> None:
     assert detect_format(b"?", f"X{suffix.upper()}") is detect_format(b"", f"a.b{suffix}.gz") is find_format(name)
     packed = gzip.compress(content)
     assert list(read_games(packed, f"games{suffix}.gz")) == list(read_games(packed)) == found
-    if name not in ("wthor", "transcripts"):  # these two formats lose information
+    if name not in ("wthor", "transcripts"):  # these two formats do not store everything
         assert next(iter(FORMATS[name].write(game for game in found if isinstance(game, Record)).values())) == content
 
 

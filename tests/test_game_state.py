@@ -91,7 +91,9 @@ def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
     (loaded,) = store.read_blocking(load_live_games)
     store.close()
     assert new_game_state().lag_quotas[0] == LagQuota(1.0, 25.0)
-    assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "proportional to the remaining clock"
+    assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), (
+        "only the reserve is restored, in proportion to the remaining time"
+    )
 
 
 # ---- draw offers ----------------------------------------------------------------------------------------------------
@@ -191,7 +193,9 @@ def test_a_missed_first_move_aborts_the_game() -> None:
     )
     missed = game.flag(game_state.FIRST_MOVE_SECONDS + 0.1)
     assert missed.over and missed.reason == game_state.ABORTED and missed.winner is None and missed.aborted_by == 0
-    assert game.play(ANN, 0, "f5", game_state.FIRST_MOVE_SECONDS + 0.1) == missed, "a late move does not help"
+    assert game.play(ANN, 0, "f5", game_state.FIRST_MOVE_SECONDS + 0.1) == missed, (
+        "a late move does not prevent the abort"
+    )
     second = move(game, 29.0)
     missed = second.flag(second.turn_started + game_state.FIRST_MOVE_SECONDS + 0.1)
     assert missed.reason == game_state.ABORTED and missed.aborted_by == 1

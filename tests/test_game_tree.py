@@ -1,4 +1,4 @@
-"""The tree of played games, compared with a simple implementation on `Position`."""
+"""The tree of played games, compared with a simple implementation based on `Position`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def transform_record(record: Record, symmetry: int) -> Record:
 
 
 def branch_off(record: Record, count: int, rng: random.Random) -> Iterator[Record]:
-    """Yield games that share their first moves with a game."""
+    """Yield `count` random games, each of which shares its first moves with a game."""
     for _ in range(count):
         moves = list(record.moves[: rng.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
@@ -99,7 +99,7 @@ def test_symmetric_positions_have_the_same_key() -> None:
 
 
 def test_small_boards_have_passes_and_transpositions() -> None:
-    """Games on 4x4 contain passes, and positions that are reached by different moves."""
+    """Games on 4x4 contain passes, and positions that are reached by different sequences of moves."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(80)]
     assert any(PASS in record.moves for record in records)
     ways = {
@@ -112,7 +112,7 @@ def test_small_boards_have_passes_and_transpositions() -> None:
 
 
 def test_a_transposition_is_known() -> None:
-    """A move that no game played from a position is known if it leads to a position of a game."""
+    """A move that was not played in a position is known if it leads to a position of some game."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(40)]
     played = {
         (position.canonical(), position.after(move).canonical())
@@ -159,7 +159,7 @@ def test_awale_is_refused() -> None:
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
 def list_continuations(position: Position) -> dict[int, list[Record]]:
-    """Return all games that are possible from a position, by first move."""
+    """Return all games that are possible from a position, grouped by their first move."""
     if position.over:
         return {}
 
@@ -176,7 +176,10 @@ def list_continuations(position: Position) -> dict[int, list[Record]]:
 
 
 def find_late_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
-    """Find a late position with `good` winning and `bad` other moves; return it with its games by move, worst first."""
+    """Find a late position with `good` winning and `bad` other moves.
+
+    Return it, and a list of its moves with the games after each move, the worst move first.
+    """
     for seed in range(3000):
         record = random_record(Game.OTHELLO4, seed)
         for position in list(record.positions())[5:]:

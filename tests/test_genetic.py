@@ -40,7 +40,7 @@ from awello.search.budget_search import load_scores
 
 CONFIG = GeneticConfig("h2", nodes=1, population_size=6, opponents=2, reference_depth=1)
 
-OWN = (10.0, 2.0, 0.25, 0.75)  # factors of a memory
+OWN = (10.0, 2.0, 0.25, 0.75)  # factors of an Otage memory
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def weights_in(evaluator: Evaluator) -> list[int]:
 
 
 def sum_fitness(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
-    """Compute a fitness without games: the sum of the genes."""
+    """Return the sum of the genes of each individual as its fitness, instead of playing games."""
     return map(sum, tried)
 
 
@@ -223,7 +223,7 @@ def test_an_interrupted_evolution_is_resumed(config: GeneticConfig, tmp_path: Pa
     file = tmp_path / "weights.json"
     for generation in islice(evolve(config, genetic.resume_evolution(file, config), inf), 2):
         genetic.save_evolution(file, config, generation)
-    random.seed(77)  # other code may use the global generator
+    random.seed(77)  # other code may change the state of the global random generator
     parts = list(islice(evolve(config, genetic.resume_evolution(file, config), inf), 2))
     assert [content(generation) for generation in whole[2:]] == [content(generation) for generation in parts]
     assert parts[-1].seconds > parts[0].seconds > genetic.resume_evolution(file, config).seconds > 0
@@ -240,7 +240,7 @@ def test_the_number_of_workers_makes_no_difference(config: GeneticConfig) -> Non
 def test_it_stops_when_the_time_is_spent() -> None:
     assert list(evolve(CONFIG, Evolution([], Individual(), [], 10.0), 10.0)) == []
     fresh = Evolution(start_evolution(CONFIG).population, CONFIG.initial_genes, [Generation(0, 0, [])] * 9, 9.0)
-    assert list(evolve(CONFIG, fresh, 9.9)) == []  # a generation has taken a second on average
+    assert list(evolve(CONFIG, fresh, 9.9)) == []  # a generation takes one second on average
     assert next(evolve(CONFIG, fresh, 10.1)).seconds > 9.0
 
 
@@ -387,7 +387,10 @@ def test_the_command_saves_the_factors_in_the_memory(
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [(None, "no memory.txt in"), ("[factors]\nedges = x\n", "memory.txt, line 2: expected liberties or squares")],
+    [
+        (None, "no memory.txt in"),
+        ("[factors]\nedges = x\n", "memory.txt, line 2: expected 'NAME = NUMBER' for one of liberties"),
+    ],
 )
 def test_a_damaged_memory_is_a_one_line_error(text: str | None, part: str, tmp_path: Path) -> None:
     if text is not None:

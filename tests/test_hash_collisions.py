@@ -51,7 +51,7 @@ def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
 
 # ---- constructed boards ---------------------------------------------------------------------------------------------
 def test_a_board_made_of_a_constant_is_solved() -> None:
-    """This board had hash 0 in the old endgame table and matched empty entries."""
+    """In an old version of the endgame table, this board had hash 0, so that it matched empty entries."""
     board = parse_position("OXOXOXO--XOOOOOXXOXOX-O-OOOOOOOXOX-OOOXOOX-OOOO-OOO-OO-X-OOOOXXO X")
     with Engine(hash=1) as engine:
         *_, last = engine.solve(board)
@@ -59,7 +59,7 @@ def test_a_board_made_of_a_constant_is_solved() -> None:
 
 
 def test_each_word_affects_the_hash() -> None:
-    """In the old hash, a word equal to a constant cancelled the other word."""
+    """In an old version of the hash, a word equal to a constant cancelled the other word."""
     multipliers = [U(word) for word in transposition_table.FIXED_MULTIPLIERS]
     for fixed in WORDS:
         for place in (0, 1):
@@ -75,7 +75,7 @@ def test_boards_made_of_constants_are_solved() -> None:
 
 
 def test_boards_that_shared_hash_0_do_not_crash() -> None:
-    """With the old hash, a colliding entry gave a move without flips, and the search accessed invalid memory."""
+    """With an old hash, a colliding entry gave a move without flips, after which the search accessed invalid memory."""
     rng = random.Random(2)
     word = collisions.OWN_FACTOR
     boards = [
@@ -197,7 +197,7 @@ def test_endgame_entries_belong_to_one_board() -> None:
 
 
 def test_only_equal_positions_are_repetitions() -> None:
-    """The stack holds zeros before the first past position; an old comparison of hashes matched them with hash 0."""
+    """The zeros on the stack before the first past position must not match a position with hash 0."""
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, AwaleWorker)

@@ -36,7 +36,7 @@ def positions(game: Game, count: int) -> list[Position]:
 
 
 def kernel_estimate(position: Position, heuristic: Heuristic) -> int:
-    """Return the estimate of the kernel for a position."""
+    """Return the kernel's estimate of a position."""
     evaluator = Evaluator(position.game, heuristic)
     return estimate(int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state)
 

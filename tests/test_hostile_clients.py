@@ -25,7 +25,7 @@ HEALTH = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 class HostileClub:
-    """A club with Ann and Bob, who play, and Eve, who is hostile."""
+    """A club in which Ann and Bob play each other, and Eve is hostile."""
 
     def __init__(self, address: str, stack: ExitStack) -> None:
         self.address, self.stack = address, stack
@@ -403,7 +403,7 @@ def test_invalid_requests_are_refused(hostile: HostileClub, first: bytes, monkey
 
 @contextmanager
 def max_open_files() -> Iterator[int]:
-    """Raise the limit of open files; yield the number of connections that it allows."""
+    """Raise the limit on open files; yield the number of connections that the limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else hard
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -1,4 +1,4 @@
-"""Kernels: compiled and plain results agree, and the cache is kept up to date and spares compilation."""
+"""Kernels: compiled and uncompiled results agree; the cache follows changes of the sources and avoids compilation."""
 
 import ast
 import itertools
@@ -18,7 +18,7 @@ from awello.kernel import KERNEL_SOURCES, PACKAGE, U
 CHANCE = random.Random(5)
 WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.ALL_BITS)]
 PAIRS = [(one, U(int(two) & ~int(one))) for one, two in itertools.pairwise(WORDS)]
-MODULES_WITHOUT_KERNELS = ("awello.errors", "awello.folders")  # not used by kernels
+MODULES_WITHOUT_KERNELS = ("awello.errors", "awello.folders")  # allowed, because no kernel uses them
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     **{
         name: [(word,) for word in WORDS]
@@ -53,7 +53,7 @@ def test_uncompiled_kernels_print_the_same_results() -> None:
 
 
 def test_kernel_files_import_only_kernel_files() -> None:
-    """Otherwise, a change in another file would not change the name of the cache folder."""
+    """The name of the cache folder depends only on these files, so a change in another file would have no effect."""
     kernel_modules = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in KERNEL_SOURCES}
     for source in KERNEL_SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
@@ -157,7 +157,7 @@ def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...]) -> None:
 
 @pytest.mark.usefixtures("warm_cache")
 def test_entry_points_compile_no_cached_kernels() -> None:
-    """All entry points run in one new process; in the slow test below, each has its own."""
+    """All entry points run in one new process; in the slow test below, each runs in its own process."""
     warm = run("-c", RUN_ALL, json.dumps(ENTRY_POINTS))
     assert warm.returncode == 0, warm.stderr
     assert "compiling" not in warm.stderr

@@ -110,7 +110,7 @@ def build_example_tree(position: Position, depth: int, evaluator: OtageEvaluator
 
 
 def sample_positions() -> Iterator[Position]:
-    """Yield midgame positions, and late ones whose trees contain passes and finished games."""
+    """Yield midgame positions, and late positions whose trees contain passes and finished games."""
     yield from (otage.sample_position(2, number) for number in range(3))
     for seed in range(12):
         late = list(random_record(Game.OTHELLO, seed).positions())[-5]

@@ -1,4 +1,4 @@
-"""The experiment `learning`: training curves, equal levels and results."""
+"""The experiment `learning`: training curves, levels of equal strength and results."""
 
 import csv
 import json
@@ -19,9 +19,9 @@ from awello.lab.curves import (
     CURVE_COLUMNS,
     TrainingCurves,
     find_snapshots,
-    load_shipped_trainings,
+    load_shipped_training_runs,
     read_training,
-    write_trainings,
+    write_training_runs,
 )
 from awello.lab.experiment import ExperimentGame, ExperimentPlan, run_experiment
 from awello.lab.report import Report
@@ -43,7 +43,7 @@ def make_row(step: int, top1: float = 0.5) -> str:
 
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
-    """Create the folder of a training, with the shipped network as every snapshot; return the folder."""
+    """Create the folder of a training run in which every snapshot is the shipped network; return the folder."""
     (folder / "epochs").mkdir(parents=True)
     (folder / "curves.jsonl").write_text("".join(map(make_row, steps)))
     (folder / "report.json").write_text(json.dumps(REPORT))
@@ -54,8 +54,8 @@ def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
 
 
 # ---- training folders -----------------------------------------------------------------------------------------------
-def test_four_trainings_are_shipped() -> None:
-    shipped, report, colours, mover = load_shipped_trainings()
+def test_four_training_runs_are_shipped() -> None:
+    shipped, report, colours, mover = load_shipped_training_runs()
     assert (shipped.parameters, report.parameters) == (1_755_603, 4_432_768)
     assert shipped.settings["teacher"] and not report.settings["teacher"]
     differing = {key for key in colours.settings if colours.settings[key] != mover.settings[key]}
@@ -68,7 +68,7 @@ def test_four_trainings_are_shipped() -> None:
         assert all(one < other for one, other in pairwise(each.column("step")))
         assert each.column("top1")[0] < each.last("top1")
         assert each.winners_top1 == pytest.approx(each.last("top1"), abs=0.01), (
-            "the accuracy is similar on the test and the validation set"
+            "the accuracies on the test set and on the validation set are similar"
         )
         assert each.winners_top1 and each.all_top1 and each.all_top1 < each.winners_top1
     assert (shipped.last("step"), shipped.winners_top1) == (34_573, 0.6686)
@@ -85,7 +85,7 @@ def test_the_folder_of_a_training_is_read(tmp_path: Path) -> None:
         (10, 0.25, 0.25, 0.25, 0.25, 0.5, 0.25, 0.25),
         (20, 0.25, 0.25, 0.25, 0.25, 0.5, 0.25, 0.25),
     )
-    write_trainings([found], tmp_path / "file.json")
+    write_training_runs([found], tmp_path / "file.json")
     (again,) = json.loads((tmp_path / "file.json").read_text())
     assert TrainingCurves(**again | {"curves": tuple(map(tuple, again["curves"]))}) == found
     older = REPORT | {"plan": SETTINGS | OLDER_NAMES | {"teacher": "teacher.pt"}, "positions": {"teaching": 99}}
@@ -104,7 +104,7 @@ def test_repeated_evaluations_count_once(tmp_path: Path) -> None:
     assert found.column("step") == [10, 20, 25] and found.column("top1") == [0.1, 0.4, 0.5]
 
 
-def test_damaged_trainings_are_refused(tmp_path: Path) -> None:
+def test_damaged_training_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"not the folder of a training: it contains no curves\.jsonl"):
         read_training(tmp_path / "nowhere", "")
     for text, part in (("", "is empty"), ("{", "is damaged"), ('{"step": 1}\n', "is damaged")):
@@ -202,7 +202,7 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     done = awello(*words)
     assert done.returncode == 0, done.stderr
     assert "44 games done" in done.stdout, (
-        "22 pairs: 4 against heuristics, 1 against Otage, 5 against levels, 3 per snapshot (2) and opponent (2)"
+        "22 pairs: 4 against heuristics, 1 against Otage, 5 against levels, 3 for each of 2 snapshots and 2 opponents"
     )
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
@@ -219,7 +219,7 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("10", "50.0"),
         ("20", "50.0"),
     ]
-    *_, own = table(out, "trainings")
+    *_, own = table(out, "training_runs")
     assert own["training"] == f"`{training}`" and own["winners' moves, %"] == "12.35"
     plots = {file.stem for file in out.glob("*.svg")}
     assert plots == {"curves-top1", "curves-moves", "snapshots", "levels"} == {file.stem for file in out.glob("*.png")}
@@ -241,7 +241,7 @@ def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: 
         ExperimentGame(*job, 0, (40, 24), (40, 24), (0, 0), (0.1, 0.1), (30, 30), ([], [])) for job in plan.schedule
     ]
     learning.write_report(plan, blank, (1,), tmp_path)
-    assert len(table(tmp_path, "trainings")) == 4
+    assert len(table(tmp_path, "training_runs")) == 4
     assert not list(tmp_path.glob("snapshots.*"))
     assert "Strength of the snapshots" not in (tmp_path / "report.md").read_text()
     assert {row["equals level"] for row in table(tmp_path, "equal")} == {"above 1"}

@@ -145,7 +145,7 @@ def test_matches_refuse_humans_and_zero_jobs() -> None:
         play_match(Match(Game.OTHELLO, "random", "random"), jobs=0)
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows")
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
 def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
     received: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))

@@ -1,4 +1,4 @@
-"""Limits per network for requests, connections and unread bytes; invalid values are refused."""
+"""Limits per client network on requests, connections and unread bytes; invalid values are refused."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ HOST = "127.0.0.1:8421"
 
 
 def client_at(address: str, app: Any = None) -> TestClient:
-    """Return a client with an IP address."""
+    """Return an HTTP client with this IP address."""
     return TestClient(app or create_app(0, archive=None), f"http://{HOST}", client=(address, 50000))
 
 
@@ -65,7 +65,7 @@ def test_every_request_is_charged_to_its_network(monkeypatch: pytest.MonkeyPatch
     for path in ("/", "/static/js/server.js", "/api/rules", "/nothing"):
         statuses = [client_at(f"203.0.113.{len(path)}", app).get(path).status_code for _ in range(30)]
         assert statuses[0] != 429 and statuses[-1] == 429, path
-    assert client_at("203.0.113.99", app).get("/").status_code == 200, "another network has its own share"
+    assert client_at("203.0.113.99", app).get("/").status_code == 200, "another network has its own limit"
     assert client_at("127.0.0.1", app).get("/").status_code == 200
     refused = client_at("203.0.113.1", app).get("/")
     assert refused.headers["connection"] == "close" and refused.json()["code"] == "rate_limit"
@@ -90,7 +90,7 @@ def test_expensive_requests_cost_more() -> None:
 def test_a_class_can_open_the_page_within_its_limit() -> None:
     """Thirty people behind one address can open the page at the same time without long delays."""
     files = [path for path in STATIC_FOLDER.rglob("*") if path.is_file()]
-    # the page loads only one language; French is the larger one
+    # the page loads the texts of only one language; those of French are longer
     sizes = [file.stat().st_size for file in files if file.name != "en.js"]
     bucket = RateLimit(*request_guard.EVENT_LOOP_RATE)
     waits = [
@@ -123,7 +123,7 @@ def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.Mo
 
         of_one = [channel_from(f"2001:db8:1:2:{number}::1") for number in range(4)]
         assert [is_open(channel) for channel in of_one] == [True, True, True, False]
-        assert is_open(channel_from("2001:db8:1:3::1")), "another network has its own share"
+        assert is_open(channel_from("2001:db8:1:3::1")), "another network has its own limit"
 
 
 def test_a_disconnected_client_causes_no_error() -> None:
@@ -139,7 +139,7 @@ def test_a_disconnected_client_causes_no_error() -> None:
         channel = engine_connection.EngineConnection(
             disconnected, EnginePool(0), RateLimits(*request_guard.EVENT_LOOP_RATE), club
         )
-        await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
+        await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # one answer, as the game is over
 
     asyncio.run(answer())
 

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 FOLDER = ROOT / "docs" / "notebooks"
 NAMES = ["bitboards", "network"]
-MOST = 400_000  # the largest size of a notebook, in bytes
+MOST = 400_000  # the maximum size of a notebook, in bytes
 
 Cell = dict[str, Any]
 
@@ -56,7 +56,7 @@ def test_every_cell_was_run_in_order(name: str) -> None:
     for cell in cells:
         for output in cell["outputs"]:
             assert output["output_type"] in ("stream", "display_data", "execute_result")
-            assert output.get("name", "stdout") == "stdout"  # no warnings
+            assert output.get("name", "stdout") == "stdout"  # a warning would be an output named `stderr`
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""Names of openings: the table is valid, and symmetries and transpositions have the same name."""
+"""Names of openings: the table is valid, and symmetric positions and transpositions have the same name."""
 
 from importlib.resources import files
 

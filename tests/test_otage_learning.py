@@ -31,7 +31,7 @@ PLAN = AutoplayPlan(Limit(depth=2), seed=3, opening_plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
-    """Yield games that Otage lost, with the side of Otage."""
+    """Yield games that Otage lost to an opponent, each with Otage's side."""
     records = enumerate(play_match(Match(Game.OTHELLO, "otage@3", opponent, games=20)).records)
     return islice(((record, n % 2) for n, record in records if record.winner == 1 - first_side(n)), count)
 
@@ -125,7 +125,7 @@ def test_openings_of_six_plies() -> None:
 
 
 def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
-    """Play until there are `games` games, but interrupt the run after `stop` games."""
+    """Play self-play games until the folder contains `games` games, but interrupt the run after `stop` games."""
 
     def interrupt(done: int) -> None:
         if done == stop:
@@ -209,7 +209,7 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     assert done.returncode == 2 and "4 of the 4 games that" in done.stderr and done.stderr.count("\n") == 1
     (folder / MEMORY_FILE).write_bytes(b"\xff\xfe\x00 nothing")
     done = awello("autoplay", str(folder), *words)
-    assert done.returncode == 2 and f"{folder / MEMORY_FILE}, line 1: expected games or" in done.stderr
+    assert done.returncode == 2 and f"{folder / MEMORY_FILE}, line 1: expected 'NAME = NUMBER'" in done.stderr
     done = awello("autoplay", str(folder / MEMORY_FILE), *words)
     assert done.returncode == 2 and "is a file: give a folder" in done.stderr
 

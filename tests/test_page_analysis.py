@@ -34,7 +34,7 @@ BAD_GAME = "f5f6e6f4g7h8d3c2"  # g7 gives a corner away
 
 @cache
 def margin(position: Position) -> int:
-    """Compute the final margin for the mover under best play by brute force."""
+    """Compute by brute force the final margin that the mover reaches with best play by both sides."""
     if position.over:
         first, second = position.score()
         return second - first if position.side else first - second
@@ -116,7 +116,7 @@ def test_exact_seeds(visitor: Visitor) -> None:
 
 
 def test_line_and_graph(visitor: Visitor) -> None:
-    """The principal variation is previewed on hover and played on click; the graph shows losses and jumps on click."""
+    """The principal variation is previewed on hover and played on click; the graph shows losses and links to moves."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     start_engine(page)
     line = open_tab(page, "analysis").locator(".pv button")
@@ -219,12 +219,12 @@ def test_editor(visitor: Visitor) -> None:
 
 
 def test_editor_is_left(visitor: Visitor) -> None:
-    """Cancelling the editor restores the position; bots do not move while it is open."""
+    """Cancelling the editor restores the position; bots do not move while the editor is open."""
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     open_tab(page, "position")
     page.click("#edit")
     play_by_mouse(page, "a1")
-    page.keyboard.press("s")  # it is the bot's turn
+    page.keyboard.press("s")  # swaps the players: it is the bot's turn
     expect(caption(page)).to_contain_text("Setting up")
     expect(page.locator(".clock-thinking:not([hidden])")).to_have_count(0)
     page.click("#editor-cancel")

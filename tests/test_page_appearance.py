@@ -74,7 +74,7 @@ def accessibility_violations(page: Page, selector: str | None = None, *rules: st
 
 
 def find_small_targets(page: Page) -> list[str]:
-    """List touch targets below 40 pixels, except Awalé stores (wide) and the button of the graph (with a margin)."""
+    """List touch targets under 40 pixels, except Awalé stores (wide) and the button of the graph (with a margin)."""
     return list(
         page.evaluate(
             """() => [...document.querySelectorAll("a, button, select, summary, textarea, input, [role=gridcell]")]
@@ -104,7 +104,7 @@ def test_french(visitor: Visitor) -> None:
 
 
 def find_untranslated(page: Page) -> list[str]:
-    """List English texts that are visible or spoken although they have a translation."""
+    """List English texts that the page shows or announces although they have a translation."""
     known = set(FRENCH.values())
     texts = {text for key, text in ENGLISH.items() if text not in known and FRENCH[key] != text and "{" not in text}
     seen = page.evaluate(
@@ -215,7 +215,7 @@ def test_keys(visitor: Visitor) -> None:
 
 
 def test_fields_keep_their_keys(visitor: Visitor) -> None:
-    """Typing in fields, and arrows in lists, tabs and radio buttons, do not trigger shortcuts."""
+    """Neither typing in fields nor arrow keys in lists, tabs and radio buttons trigger shortcuts."""
     page = visitor.open("#othello?moves=f5d6*")
     page.focus("#player-1")
     page.keyboard.press("ArrowLeft")
@@ -289,7 +289,7 @@ def test_focus_stays(visitor: Visitor) -> None:
 
 
 def test_tab_order(visitor: Visitor) -> None:
-    """Tab moves from the top bar to the board, its buttons, the graph and the tabs, each once."""
+    """The Tab key visits the top bar, the board, its buttons, the graph and the tabs; the list of moves is one stop."""
     page = visitor.open("#othello?moves=f5d6*")
     page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
     order = []

@@ -290,7 +290,7 @@ def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 def game_files(first: str, count: int, format_name: str = "ggf") -> dict[str, bytes]:
-    """Return files with games in which `first` is Black."""
+    """Return the files of a format, by suffix, with games in which `first` is Black."""
     records = [random_record(Game.OTHELLO, 100 + seed) for seed in range(count)]
     named = [Record(one.start, one.moves, tags={"Black": first, "White": "Yan", "Date": "2001"}) for one in records]
     return find_format(format_name).write(named)

@@ -54,7 +54,7 @@ def open_pages(
 
 
 def offer_game(page: Page, variant: str, name: str = "", side: str = "", rated: bool = True) -> None:
-    """Fill in and send the form of a game offer."""
+    """Fill in and send the form for a game offer."""
     page.click("#club-view-lobby")
     if page.get_attribute("#club-offer", "open") is None:
         page.click("#club-offer summary")
@@ -74,7 +74,7 @@ def start_game(first: Page, second: Page, variant: str, **terms: Any) -> None:
 
 
 def listed_moves(page: Page) -> list[str]:
-    """Return the moves in the list of moves."""
+    """Return the moves that the list of moves shows."""
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
 
@@ -159,7 +159,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.click("#club-view-leaderboard")
         bob.select_option("#leaderboard-variant", "othello4")
         expect(bob.locator("#leaderboard-status")).to_contain_text("No established ratings yet")
-        with sqlite3.connect(tmp_path / "club.sqlite") as database:  # as after many games
+        with sqlite3.connect(tmp_path / "club.sqlite") as database:  # ratings become established, as after many games
             database.execute("UPDATE ratings SET deviation = 100")
         bob.click("#club-view-leaderboard")
         expect(bob.locator("#leaderboard tbody tr")).to_have_count(2)

@@ -12,7 +12,7 @@ __all__ = ["club"]  # a fixture, imported for the tests
 
 
 def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Advance the club's clock by a minute, but not the browsers'."""
+    """Advance the club's clock by a minute, but not the clocks of the browsers."""
     now = ClubServer.now
     monkeypatch.setattr(ClubServer, "now", lambda server: now(server) + 60.0)
 

@@ -24,7 +24,7 @@ EVIL = "<script>window.error = 1</script><img src=x onerror='window.error = 1'> 
 
 @pytest.fixture(autouse=True)
 def check_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the organiser check more often."""
+    """Make the organiser check the tournaments more often."""
     monkeypatch.setattr(tournament_organiser, "CHECK_SECONDS", 0.2)
 
 

@@ -32,7 +32,7 @@ Costs = dict[tuple[int, int], int]
 
 
 def least_cost(size: int, costs: Costs) -> int:
-    """Return the lowest total cost of a complete matching, by exhaustive search."""
+    """Find the lowest total cost of a complete matching by exhaustive search."""
 
     @cache
     def least(left: frozenset[int]) -> int:
@@ -123,7 +123,7 @@ def test_no_player_has_a_second_bye() -> None:
 def test_a_forfeit_has_no_sides() -> None:
     played = [Pairing(A, B, (1, 0), forfeit=True)]
     assert build_histories([A, B], played)[A].sides == [] and build_histories([A, B], played)[A].points == 1
-    assert pair_swiss_round([A, B], played) == [(A, B)], "a pairing is repeated if there is no other"
+    assert pair_swiss_round([A, B], played) == [(A, B)], "a pairing is repeated if no other is possible"
 
 
 def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None, int | None]]]:
@@ -138,7 +138,11 @@ def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None,
 
 
 def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pairing]) -> tuple[int, int, float, float]:
-    """Return the penalties of pairings: repetitions, uneven sides, points of the bye, squared differences of points."""
+    """Return the penalties of pairings, the most important first.
+
+    They are the number of repeated pairings, the number of pairings of players who have both played the same side too
+    often, the points of the player with the bye, and the sum of the squared differences of points.
+    """
     points: Counter[int | None] = Counter()
     lean: Counter[int | None] = Counter()
     met = Counter(frozenset((each.first, each.second)) for each in played)

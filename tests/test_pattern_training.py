@@ -155,7 +155,7 @@ def test_weights_are_learnt(archive: Path) -> None:
     assert (
         learnt.metadata["steps"] == steps and len(steps) == STAGE_COUNT and all(step["examples"] > 0 for step in steps)
     )
-    assert (learnt.weights != 0).any(axis=1).all(), "every stage has learnt something"
+    assert (learnt.weights != 0).any(axis=1).all(), "every stage has learnt weights"
     again = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--seed", "2")
     assert again.returncode == 2 and "other games or settings" in again.stderr
 
@@ -184,10 +184,10 @@ def test_weights_are_learnt_from_searches_and_training_is_resumed(archive: Path)
     assert (rest.weights == whole.weights).all() and rest.completed == whole.completed
     games[0] = positions.NO_MOVE
     other = PatternTrainingConfig.of(games, 1, 1, 100)
-    with pytest.raises(ConfigError, match=r"part.npz' belongs to a training with other games"):
+    with pytest.raises(ConfigError, match=r"part.npz' belongs to a training run with other games"):
         PatternTraining(archive / "part.npz", other, examples, 1)
     (archive / "part.npz").unlink()
-    with pytest.raises(ConfigError, match=r"part.labels' belongs to a training with other games"):
+    with pytest.raises(ConfigError, match=r"part.labels' belongs to a training run with other games"):
         list(PatternTraining(archive / "part.npz", other, examples, 1).run(lambda found: None))
 
 

@@ -62,7 +62,7 @@ class Output:
 def serve_engine(
     server_class: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK_SETTINGS
 ) -> Iterator[EngineClient]:
-    """Run a server in this process, where kernels are loaded; check that it ends with its input."""
+    """Run a server in this process, where kernels are loaded; check that it stops when its input ends."""
     ours, theirs = os.pipe()
     answers: list[str] = []
     with pytest.MonkeyPatch.context() as patch, os.fdopen(theirs, "w") as input, os.fdopen(ours) as output:
@@ -81,7 +81,7 @@ def serve_engine(
         yield EngineClient(input, answers)
         input.close()
         thread.join(60)
-        assert not thread.is_alive(), "the server ends with its input"
+        assert not thread.is_alive(), "the server stops when its input ends"
         assert not failures
 
 
@@ -288,7 +288,7 @@ def test_gtp_keeps_to_the_clock() -> None:
     left = TimeLeft(1.0, 0, 10.0, 5).spend(2.0)
     assert left == TimeLeft(10.0, 5, 10.0, 5) and left.spend(4.0) == TimeLeft(6.0, 4, 10.0, 5)
     assert TimeLeft(3.0, 1, 10.0, 5).spend(2.0) == TimeLeft(10.0, 5, 10.0, 5)
-    with serve_engine(GtpServer, {"level": 30, "hash": 1}) as client:  # without a clock this would take hours
+    with serve_engine(GtpServer, {"level": 30, "hash": 1}) as client:  # without a clock, level 30 would take hours
         client.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
         client.wait("= [a-h][1-8]")
     assert len([line for line in client.answers if re.match("= [a-h]", line)]) == 2
@@ -434,7 +434,7 @@ def test_our_engine_plays_our_players(player: str, game: Game, words: str, tmp_p
     assert "> " in logged and not re.search(r" < (\?|status [^TA\n]|info string)", logged)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_ends_it_cleanly() -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     ours = subprocess.Popen(command("uci"), cwd=ROOT, preexec_fn=restore_interrupts, text=True, **pipes)  # type: ignore[call-overload]

@@ -48,7 +48,7 @@ def play_random_plies(game: Game, plies: int, rng: random.Random) -> Position:
     return position
 
 
-# ---- the network ----------------------------------------------------------------------------------------------------
+# ---- the perceptron -------------------------------------------------------------------------------------------------
 def plain_inputs(position: Position) -> list[float]:
     if position.game.family == "othello":
         return [float(word >> square & 1) for word in (position.own, position.opp) for square in range(64)]
@@ -153,7 +153,7 @@ def test_training_stays_finite_on_impossible_examples(layers: int, dropout: floa
 
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on impossible examples."""
+    """Train eight hidden layers with dropout 0.5, as in report 1, on games and on impossible examples."""
     monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that the test takes only minutes
     rng = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, rng), 0.5)
@@ -169,7 +169,7 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
 
 
 def test_no_product_of_layers_can_overflow() -> None:
-    """The largest possible sum: all weights at their bound, equal signs, and half of the units dropped."""
+    """The sum is largest if all weights are at their bound with equal signs and dropout removes half of the units."""
     largest = max(abs((TOTAL_SEEDS - TYPICAL_SEEDS) / TYPICAL_SEEDS)) * 128 * learning.MAX_WEIGHT
     assert largest * (2 * HIDDEN_WIDTH * learning.MAX_WEIGHT) ** MAX_LAYERS < np.finfo(np.float32).max
 
@@ -210,7 +210,7 @@ def test_it_learns_a_simple_rule() -> None:
 
 # ---- self-play ------------------------------------------------------------------------------------------------------
 def next_choices(position: Position) -> list[Position]:
-    """Return the positions after each move, skipping a forced pass."""
+    """Return the position after each move, or after the forced pass that follows the move."""
     children = [position.after(move) for move in position.legal_moves()]
     return [child.after(PASS) if child.legal_moves() == (PASS,) else child for child in children]
 
@@ -237,7 +237,7 @@ def test_games_give_valid_examples(game: Game) -> None:
 
 
 def test_values_average_the_tree_and_the_result() -> None:
-    """With a network that predicts draws, values are half of the result for the side to move, also after passes."""
+    """With a perceptron that predicts draws, values are half of the result for the side to move, also after passes."""
     made, rng, passes = make_network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
     selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, simulations=2)
@@ -322,7 +322,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert load_perceptron_file(out).board == "othello4"
 
 
-# ---- the tree -------------------------------------------------------------------------------------------------------
+# ---- the search tree ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", GAMES)
 def test_counts_add_up(game: Game) -> None:
     made, rng = make_network(game), random.Random(1)
@@ -362,7 +362,7 @@ def test_priors_are_the_softmax_of_the_network() -> None:
 
 
 def test_a_win_within_reach_is_found() -> None:
-    """Even with an untrained network, the search finds the win, because it counts finished games by their result."""
+    """Even with an untrained perceptron, the search finds the win, because it values finished games by their result."""
     made, found, solved, rng = make_network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
         position = reference_search.random_position(Game.OTHELLO, 6, rng)

@@ -75,7 +75,7 @@ class ScriptedEngine:
 
 
 def random_game(seed: int, start: Position | None = None) -> Record:
-    """Return a random game, by default on 4x4; that of seed 7 has passes and ends with an empty square."""
+    """Return a random game, by default on 4x4; the game of seed 7 has passes and ends with an empty square."""
     start = start or Position.start(Game.OTHELLO4)
     rng, position, moves = random.Random(seed), start, []
     while not position.over:
@@ -196,8 +196,9 @@ def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
     reviews = [MoveReview(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
     assert [review.mark for review in reviews] == ["", "?!", "?", "??"]
     assert summarise(reviews, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
-    assert format_legend(Game.ABAPA) == "in seeds; = exact; loss: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
-    assert format_legend(Game.OTHELLO) == "in discs; = exact; loss: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
+    seeds, discs = format_legend(Game.ABAPA), format_legend(Game.OTHELLO)
+    assert seeds == "values in seeds, = exact; losses from 1 ?! (inaccuracy), 2 ? (mistake), 5 ?? (blunder)"
+    assert discs == "values in discs, = exact; losses from 2 ?! (inaccuracy), 4 ? (mistake), 10 ?? (blunder)"
 
 
 def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:

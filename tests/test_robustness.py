@@ -44,7 +44,7 @@ sys.meta_path.insert(0, Interrupt())
 
 
 def test_the_package_itself_loads_nothing() -> None:
-    """Otherwise Ctrl-C while a command starts could interrupt code without a handler."""
+    """If it loaded modules, Ctrl-C could interrupt their import, before an error handler is active."""
     loaded = run("-c", "import sys; before = set(sys.modules); import awello; print(set(sys.modules) - before)")
     assert loaded.stdout.strip() == "{'awello'}"
 
@@ -254,7 +254,7 @@ def test_a_folder_that_others_could_fill_is_not_used(
     assert found.parent.resolve() not in (planted, planted.resolve())
     assert found.parent.stat().st_mode & 0o777 == 0o700
     assert os.environ[folders.TEMPORARY_CACHE_VARIABLE] == str(found.parent)  # worker processes use it too
-    assert "is not a private folder of this user" in capsys.readouterr().err
+    assert "is not a private, writable folder of this user" in capsys.readouterr().err
 
 
 def test_tablebases_work_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Commands that play games survive SIGKILL: repeated, they finish with the results of an uninterrupted run."""
+"""Commands that play games survive SIGKILL: a repeated command finishes with the results of an uninterrupted run."""
 
 import json
 import subprocess

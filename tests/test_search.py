@@ -28,7 +28,7 @@ PLAYERS = (
 
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
-    """Return positions of random games in which the mover does not have to pass."""
+    """Return positions of random games; in none of the positions does the mover have to pass."""
     rng = random.Random(f"{game}/{seed}")
     found: list[Position] = []
     while len(found) < count:

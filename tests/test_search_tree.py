@@ -27,7 +27,7 @@ from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
 EXAMPLE_TREE = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
-MAX_SAMPLE_NODES = 2_500  # nodes of a tree that plain Python searches quickly
+MAX_SAMPLE_NODES = 2_500  # few enough nodes for a quick search in plain Python
 
 
 def search_example(algorithm: str) -> SearchTree:
@@ -83,7 +83,7 @@ def test_values_after_pruning_are_bounds() -> None:
 
 
 def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
-    """Return the value, nodes and leaves of the kernel, called at the root with a full window."""
+    """Return the value and the numbers of nodes and leaves of the kernel, called at the root with a full window."""
     evaluator.prepare(position, depth)
     evaluator.state.cut_margin = NO_CUTS if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
@@ -170,7 +170,7 @@ def test_values_are_formatted() -> None:
     ("text", "part"),
     [
         ("[[7, 9", "Expecting"),
-        ("", "'the end'"),
+        ("", "at the end: "),
         ("[1, 2] 3", "'3'"),
         ("[]", "the tree is an empty list"),
         ("[[1, 2], [3, []]]", "part 2.2 is an empty list"),
@@ -243,7 +243,7 @@ def test_text_states_the_view_and_shows_windows_and_plies() -> None:
 
 
 def texts_of(svg: str) -> Counter[str]:
-    """Count the texts of an SVG picture, which must be well-formed."""
+    """Count how often each text occurs in an SVG picture, which must be well-formed."""
     return Counter(text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
 
 
@@ -348,8 +348,8 @@ INVALID_COMMANDS = [
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
     (("--leaves", EXAMPLE_TREE, "--search", "alphabeta@3"), "must be a name without settings: write alphabeta"),
     (("--leaves", EXAMPLE_TREE, "--search", "negamax:mixed"), "must be a name without settings: write negamax"),
-    (("--leaves", EXAMPLE_TREE, "--search", "uct"), "'uct' is not a tree search: choose minimax, alphabeta, negamax"),
-    (("othello", "--search", "random"), "'random' is not a tree search"),
+    (("--leaves", EXAMPLE_TREE, "--search", "uct"), "'uct' is not a textbook search: choose minimax, alphabeta"),
+    (("othello", "--search", "random"), "'random' is not a textbook search"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
     (
         ("othello", "--search", "alphabeta,tt_entries=9"),

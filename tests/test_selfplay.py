@@ -66,7 +66,7 @@ def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
 
 
 def prepare_state(engine: Engine, position: Position) -> list[int]:
-    """Prepare the first thread for the search of a position; return its state before the search."""
+    """Search a position in the first thread; return the state of the thread before the search."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
     engine.search_threads.start()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)

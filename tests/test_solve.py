@@ -14,7 +14,7 @@ from reference_rules import PASS, ReferenceOthello
 
 START4 = "-----OX--XO----- X"
 START4_SCORE = -10  # Black loses 3-11, and the two empty squares go to White
-PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass, then Black takes the board
+PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass, then Black flips the last white disc
 OVER = "XXXXXXXXXXXXXX-- O"
 
 
@@ -50,7 +50,7 @@ def format_board(reference: ReferenceOthello) -> str:
 
 
 def sample_late_position(size: int, empties: int, seed: int) -> ReferenceOthello:
-    """Return a position with `empties` empty squares from a random game that is not over."""
+    """Return a position with `empties` empty squares from a random game, in which the game is not over."""
     rng = random.Random(f"{size}/{empties}/{seed}")
     while True:
         reference = ReferenceOthello.start(size)
@@ -181,10 +181,10 @@ def test_sizes_may_be_mixed_in_a_file() -> None:
     found = solve("-", stdin=f"{START4}\n{format_board(LATE[0])}\n{format_board(LATE[-1])}\n{START4}")
     assert [len(result["position"]) for result in found] == [18, 66, 38, 18]
     assert found[0]["score"] == found[3]["score"] == START4_SCORE
-    assert found[0]["nodes"] == found[3]["nodes"]  # each is solved independently
+    assert found[0]["nodes"] == found[3]["nodes"]  # each position is solved independently
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_an_interruption_ends_with_the_totals() -> None:
     words = [sys.executable, "-m", "awello", "solve", "othello", "-"]
     pipe = subprocess.PIPE

@@ -13,7 +13,7 @@ USUAL_CHANCES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 
 
 def test_figures_by_hand() -> None:
-    """The prior adds half a lost and half a won pair; 2.5 and 6.5 pairs have the mean 13/18 and the variance 65/324."""
+    """The prior adds 0.5 lost and 0.5 won pairs: 2.5 lost and 6.5 won pairs have mean 13/18 and variance 65/324."""
     counts = [2, 0, 0, 0, 6]
     score, error = mean_score(counts)
     assert (score, error**2) == pytest.approx((13 / 18, 65 / 324 / 9))
@@ -57,14 +57,14 @@ def test_nothing_is_known_before_the_first_pair() -> None:
 
 
 def result_chances(score: float) -> list[float]:
-    """Return probabilities of the five results of a pair with a given mean score."""
+    """Return probabilities of the five results of a pair whose mean score is `score`."""
     away = np.array(SCORES) - 0.5
     found: list[float] = (USUAL_CHANCES * (1 + away * (score - 0.5) / (USUAL_CHANCES @ away**2))).tolist()
     return found
 
 
 def find_verdict(results: list[int], asked: Hypotheses) -> str:
-    """Return the verdict of a duel in which pairs have these results."""
+    """Return the verdict of a duel whose pairs have these results."""
     one = [[int(result == kind) for kind in range(5)] for result in results]
     for counts in accumulate(one, lambda so_far, pair: [a + b for a, b in zip(so_far, pair, strict=True)]):
         if (found := asked.verdict(counts)) != "undecided":

@@ -1,4 +1,4 @@
-"""The stress test of the engine: some hundred random analyses, and failures that it must report."""
+"""The stress test of the engine: a few hundred random analyses, and failures that it must report."""
 
 import multiprocessing
 import os
@@ -36,7 +36,7 @@ class RecordingChannel:
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check with tablebases of only one seed more than the engine's, which are quick to build."""
+    """Check with tablebases that have only one seed more than the engine's, so that they are quick to build."""
     monkeypatch.setattr(stress_checks, "EXTRA_TABLEBASE_SEEDS", 1)
 
 
@@ -78,7 +78,7 @@ def test_accepted_invalid_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def run_until_crash(channel: Any, seed: int, numbers: range) -> None:
-    """Pretend to run two analyses at a time, and crash in analyses 4 and 5."""
+    """Pretend to run two analyses at a time, and crash during analyses 4 and 5."""
     for number in numbers[::2]:
         channel.send(range(number, number + 2))
         if number == 4:
@@ -88,7 +88,7 @@ def run_until_crash(channel: Any, seed: int, numbers: range) -> None:
 
 
 def test_the_test_continues_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    copied = multiprocessing.get_context("fork")  # a forked process has the kernels loaded
+    copied = multiprocessing.get_context("fork")  # a forked process need not load the kernels
     monkeypatch.setattr(multiprocessing, "get_context", lambda kind: copied)
     tally, steps = stress.Tally(), list[int]()
     assert stress.supervise(1, range(10), tally, steps.append, run_until_crash) == [(1.0, 1, 1)]

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 ROOT = FOLDER.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LOCKS = {"run": "", "all": "all", "dev": "dev", "notebooks": "notebooks", "tools": None}
-"""The lock files, with the extra that each one pins: "" is the package without extras, None a dependency group."""
+"""The lock files and the extra that each one pins; "" stands for no extra, None for a dependency group."""
 
 
 def wanted(extra: str) -> Iterator[Requirement]:

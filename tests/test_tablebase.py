@@ -19,7 +19,7 @@ from awello.memory import address_of, compare_and_swap8, fetch_and_subtract8
 from awello.rules.awale import legal_moves, seeds_in, sow
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
-COUNTS = {  # seeds on the board; positions that the mover wins, draws and loses
+COUNTS = {  # the number of seeds, and the numbers of positions that the mover wins, draws and loses
     Game.ABAPA: (8, (37806, 8333, 29443)),
     Game.TOURNAMENT: (8, (42569, 5645, 27368)),
     Game.ROMEIN: (12, (714486, 197894, 439698)),
@@ -56,7 +56,7 @@ def test_atomic_operations_on_bytes() -> None:
 # ---- values ---------------------------------------------------------------------------------------------------------
 @numba.njit
 def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
-    """Count the positions with `seeds` seeds whose value is not that of their best move."""
+    """Count the positions with `seeds` seeds whose stored value differs from the value of the best move."""
     own, opp = unrank(0, seeds)
     wrong = 0
     for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
@@ -109,7 +109,7 @@ def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tm
 
 # ---- play -----------------------------------------------------------------------------------------------------------
 def play_out(base: Tablebase, position: Position, rng: random.Random) -> int:
-    """Play by the tablebase to the end or to a repetition, and return the margin of the mover of `position`."""
+    """Play by the tablebase to the end or to a repetition, and return the margin from the mover's view."""
     first = position
     while not position.over:
         position = position.after(base.choose(position, rng))

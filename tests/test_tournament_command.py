@@ -23,7 +23,7 @@ SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", E
 
 # --- the report -------------------------------------------------------------------------------------------------------
 def long_tournament() -> TournamentResult:
-    """Return a tournament: in each pairing, the first bot crashes in ten rounds and the second in the others."""
+    """Return a result: in each pairing, the first bot crashes in ten rounds and the second bot in the others."""
     tournament, results = Tournament(Game.OTHELLO, SPECS, rounds=100), []
     for number in range(tournament.total):
         _, played, game = tournament.locate(number)
@@ -61,7 +61,7 @@ MARK_VARIABLE = "AWELLO_TEST_MARK"
 
 
 def find_marked(mark: str) -> list[str]:
-    """List the command lines of the processes with a mark in their environment."""
+    """List the command lines of the processes with this mark in their environment."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def find_marked(mark: str) -> list[str]:
 
 
 def start_marked(mark: str, *words: str) -> "subprocess.Popen[str]":
-    """Start a command with a mark in the environment of its processes."""
+    """Start a command with this mark in the environment of its processes."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         [sys.executable, "-m", "awello", *words],

@@ -44,7 +44,7 @@ def make_records(number: int, year: str = "") -> list[Record]:
 
 
 def make_file(folder: Path, number: int, year: str = "") -> str:
-    """Write a file of random games for the training; return its path."""
+    """Write a file of random games to train on; return its path."""
     np.savez(folder / "games.npz", **pack_games(make_records(number, year)))  # type: ignore[arg-type]
     return str(folder / "games.npz")
 
@@ -223,7 +223,7 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
     from awello.limits import Clock
 
     assert player.choose(position, Clock()).move in position.legal_moves()
-    again = train(str(out / "games.npz"), "--out", str(out), "--json")  # already finished
+    again = train(str(out / "games.npz"), "--out", str(out), "--json")  # the training run is already finished
     assert again.returncode == 0
     found = json.loads(again.stdout)
     assert found == json.loads(json.dumps(report | {"file": str(out / "network.onnx")}))

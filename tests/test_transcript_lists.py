@@ -156,7 +156,10 @@ def test_what_a_logbook_cannot_store() -> None:
     for record, message in [
         (Record(Position.start(Game.ABAPA)), "from the standard start, not from parse_position"),
         (Record(parse_position("-----OX--XO----- X")), "from the standard start"),
-        (Record(start, loser=1, reason="ran out of time"), "cannot record that a player ran out of time"),
+        (
+            Record(start, loser=1, reason="ran out of time"),
+            r"cannot store a loss off the board \(ran out of time\)",
+        ),
         (Record(start, tags={"Difference": "many"}), "a disc difference and a one-line note, not ': many'"),
         (Record(start, tags={"Note": "a\nb"}), "a one-line note"),
         (Record(start, tags={"Note": " a"}), "a one-line note"),

@@ -83,11 +83,11 @@ def test_every_key_has_a_text() -> None:
 
 
 def groups() -> set[str]:
-    """Return the first parts of the keys."""
+    """Return the parts of the keys before the first dot."""
     return {key.split(".")[0] for key in ENGLISH}
 
 
-def test_every_text_is_used_keys() -> None:
+def test_every_text_is_used() -> None:
     literal, patterns = used_keys()
     unused = [key for key in ENGLISH if key not in literal and not any(one.fullmatch(key) for one in patterns)]
     assert unused == []
@@ -95,7 +95,7 @@ def test_every_text_is_used_keys() -> None:
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 CODE = re.compile(r"[a-z]+(_[a-z]+)*")
-CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # index of the code argument; in other calls, it contains an underscore
+CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # index of the code argument; elsewhere, the code has an underscore
 PAGE_CODES = {"offline", "status", "unexpected", "move", "wait", "link", "file_too_large"}  # errors of the page itself
 COMMAND_LINE_CODES = {  # errors that only commands can cause
     "invalid_tournament_name",
@@ -108,14 +108,14 @@ COMMAND_LINE_CODES = {  # errors that only commands can cause
 
 
 def error_codes() -> set[str]:
-    """Return the error codes in the sources: arguments of calls that make errors, and values assigned to `code`."""
+    """Return the error codes in the sources: arguments of calls that create errors, and values assigned to `code`."""
     trees = [ast.parse(path.read_text()) for path in (ROOT / "awello").rglob("*.py")]
     found = {code for tree in trees for node in ast.walk(tree) for code in codes_of(node)}
     return {code for code in found if CODE.fullmatch(code)}
 
 
 def codes_of(node: ast.AST) -> list[str]:
-    """Return the strings in the positions of error codes in a call or an assignment."""
+    """Return the strings that a call or an assignment uses as error codes."""
     values: list[ast.expr] = []
     if isinstance(node, ast.Assign) and re.match(r"code\b", ast.unparse(node.targets[0]).strip("()")):
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]

@@ -1,4 +1,4 @@
-"""Every search on positions that no game reaches: compiled, and uncompiled with checked memory accesses."""
+"""Run every search on positions that no game reaches, with compiled kernels and with checked memory accesses."""
 
 import random
 import sys

@@ -255,7 +255,7 @@ def test_pages_use_no_external_and_no_inline_resources() -> None:
 
 
 def test_all_modules_are_preloaded() -> None:
-    """All modules are preloaded except the entry points and those of the club, which not every server has."""
+    """All modules are preloaded except the entry points and the modules of the club, which not every server has."""
     wanted = set(
         re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
     )

@@ -157,7 +157,7 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
         ({"moves": [], "seconds": []}, 400, "no move"),
         ({"moves": [], "seconds": [], "result": LOSS}, 400, "no move"),
         ({"result": LOSS}, 400, "leave 'result' out"),
-        ({"seconds": [1.0]}, 400, "1 times for"),
+        ({"seconds": [1.0]}, 400, "times (1) differ"),
         ({"seconds": [-1.0]}, 422, "seconds"),
         ({"moves": ["a1"]}, 400, "move 1"),
         ({"players": ["Ann"]}, 422, "players"),
@@ -312,7 +312,7 @@ def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
 
 
 def without_numbers(record: Record) -> dict[str, str]:
-    """Return the tags of a game without those that a format adds."""
+    """Return only the tags that every format keeps: the players and the event."""
     return {name: value for name, value in record.tags.items() if name in (*record.start.game.sides, "Event")}
 
 
@@ -368,7 +368,7 @@ def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None
     ("params", "body", "status", "words"),
     [
         ({"name": ["a.txt", "b.txt"]}, b"f5d6", 400, "size of each"),
-        ({"name": ["a.txt", "b.txt"], "size": [1, 1]}, b"f5d6", 400, "2 of 4 bytes"),
+        ({"name": ["a.txt", "b.txt"], "size": [1, 1]}, b"f5d6", 400, "the body (4 bytes) differ"),
         ({"name": "a.txt", "size": [2, 2]}, b"f5d6", 400, "size of each"),
         ({"name": "a.txt", "size": -1}, b"f5d6", 422, "size"),
         ({"name": "x.jou"}, b"f5d6", 400, "x.jou: byte 0"),
@@ -464,7 +464,7 @@ def test_exports_are_limited_in_games(
     assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
     assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games")
-    assert answer.json()["message"].startswith("7 games are too many")
+    assert answer.json()["message"].startswith("a file holds at most ")
 
 
 def test_a_game_as_a_file(client: TestClient, game: Game) -> None:

@@ -150,7 +150,10 @@ def test_games_that_wthor_cannot_store_are_rejected() -> None:
     for record, message in [
         (Record(Position.start(Game.OTHELLO6)), "from the standard start, not from parse_position"),
         (Record(start.play("f5")), "from the standard start"),
-        (Record(start, loser=0, reason="resigned"), "cannot record that a player resigned: omit the game"),
+        (
+            Record(start, loser=0, reason="resigned"),
+            r"cannot store a loss off the board \(resigned\): omit the game",
+        ),
         (Record(start, tags={"Score": "256"}), "the tag Score is '256': WTHOR stores numbers from 0 to 255"),
         (Record(start, tags={"EventNumber": "-1"}), "WTHOR stores numbers from 0 to 65535"),
     ]:

@@ -16,7 +16,7 @@ def wait_until(condition: Callable[[], Result]) -> Result:
     deadline = time.monotonic() + TIMEOUT
     while not (found := condition()):
         assert time.monotonic() < deadline, f"still false after {TIMEOUT:g} s"
-        time.sleep(POLL)  # polls, because other processes cannot set an event in this one
+        time.sleep(POLL)  # polls, because other processes cannot set an event in this process
     return found
 
 
@@ -25,7 +25,7 @@ async def wait_until_async(condition: Callable[[], Result]) -> Result:
     deadline = time.monotonic() + TIMEOUT
     while not (found := condition()):
         assert time.monotonic() < deadline, f"still false after {TIMEOUT:g} s"
-        await asyncio.sleep(POLL)  # as above
+        await asyncio.sleep(POLL)  # polls for the same reason
     return found
 
 
