@@ -3,7 +3,7 @@
 The most common names can be imported from here. They are loaded on first use, because importing them loads Numba.
 """
 
-TYPE_CHECKING = False  # not imported from `typing`: it loads slowly, and Ctrl-C would print a traceback meanwhile
+TYPE_CHECKING = False  # not from `typing`, which loads slowly: Ctrl-C during its import would print a traceback
 if TYPE_CHECKING:
     from typing import Any
 

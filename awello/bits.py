@@ -173,7 +173,7 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     ]
     up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
     ends = b.and_(up, free)
-    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the first square: upwards the lowest bit, downwards the highest
+    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the nearest end: the lowest bit upwards, the highest downwards
     flips = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
     ends = b.and_(down, free)
     zeros = emit_call(b, "llvm.ctlz.v4i64", LANES_TYPE, ends, ir.Constant(I1, 0))

@@ -1,4 +1,4 @@
-"""The exceptions of Awello.  Each message is one sentence that names the invalid value and how to correct it."""
+"""The exceptions of Awello.  Each message is one sentence: what is wrong with which value, then what to do."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class NotationError(AwelloError):
 
 
 class SpecError(AwelloError):
-    """The player spec names an unknown player or contains an invalid setting."""
+    """A player spec, a setting, a limit or a clock is invalid."""
 
     code = "player_spec"
 

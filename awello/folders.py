@@ -20,7 +20,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 PRIVATE_MODE = 0o700
-TEMPORARY_CACHE_VARIABLE = "AWELLO_TEMPORARY_CACHE"  # passes the temporary folder on to worker processes
+TEMPORARY_CACHE_VARIABLE = "AWELLO_TEMPORARY_CACHE"  # set so that worker processes use the same folder
 
 
 def user_cache_folder() -> Path:
@@ -120,12 +120,12 @@ def _find_temporary_cache() -> Path:
     created = tempfile.mkdtemp(prefix="awello-")
     atexit.register(shutil.rmtree, created, ignore_errors=True)
     os.environ[TEMPORARY_CACHE_VARIABLE] = created
-    print(f"awello: '{shared}' is not a private folder of this user: using '{created}' for this run", file=sys.stderr)
+    print(f"awello: '{shared}' is not a private, writable folder of this user: using '{created}'", file=sys.stderr)
     return Path(created)
 
 
 def _is_private(folder: Path) -> bool:
-    """Return whether only this user can access a folder; creates it if it does not exist."""
+    """Return whether only this user can access a folder; create it if it does not exist."""
     try:
         folder.mkdir(PRIVATE_MODE, exist_ok=True)
         status = folder.lstat()
@@ -138,7 +138,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Return whether files can be created in a folder; creates it if it does not exist."""
+    """Return whether files can be created in a folder; create it if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()

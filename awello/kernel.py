@@ -2,7 +2,8 @@
 
 A *kernel* is a function compiled by Numba for one signature.  An *instruction* is a function whose body is replaced
 by machine code, written with LLVM's builder.  Both remain plain Python: with `NUMBA_DISABLE_JIT=1` the Python bodies
-run on `np.uint64`.  Tests compare both ways, and you can step through a search in a debugger.
+run on `np.uint64`.  Tests compare the results of the Python bodies with those of the machine code, and you can step
+through a search in a debugger.
 
 Numba's disk cache does not detect changes in functions from *other* files.  Kernels are therefore cached in a folder
 named after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
@@ -131,9 +132,9 @@ find_cached()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
-    """Compile a function for this signature.  The code is cached on disk and runs without GIL and error checks.
+    """Compile a function for this signature.  The code is cached on disk; it runs without the GIL or error checks.
 
-    With `inline`, its code is copied into every caller.  Use this for functions called at every leaf, because Numba's
+    With `inline`, the code is copied into every caller.  Use this for functions called at every leaf, because Numba's
     functions return their results through memory.
     """
 
@@ -144,7 +145,7 @@ def kernel(signature: str, inline: bool = False) -> Callable[[Function], Functio
         if name in CACHED_KERNELS:
             try:
                 return _compile(function, signature, inline)
-            except Exception:  # a damaged cache file can raise anything: compile again
+            except Exception:  # loading a damaged cache file can raise any exception: compile again
                 _remove_from_cache(name)
         if os.environ.get(LAZY_VARIABLE):
             return LazyKernel(function, partial(_compile_once, name, function, signature, inline))  # type: ignore[return-value]
@@ -191,7 +192,7 @@ class LazyKernel:
         """Return the kernel, compiled if necessary; a call during its compilation returns the unfinished dispatcher."""
         with global_compiler_lock:
             if self._compiled is None:
-                # The called kernels come first, because compiling them takes locks that this compilation may hold.
+                # Load the called kernels first: compiling them may need the file lock that this compilation will hold.
                 for other in self._find_called():
                     other.load()
                 self._compiled = self._compile(self._set_compiled)

@@ -96,7 +96,7 @@ class KernelCompiler:
         self._started: list[str] = []
         self._condition = threading.Condition()
         self._workers: list[Worker] = []
-        with suppress(OSError):  # the limit on processes is reached
+        with suppress(OSError):  # raised if the limit on processes is reached
             for _ in range(workers or min(MAX_WORKERS, count_processors())):
                 self._workers.append(_start_worker())
         self._running = len(self._workers)

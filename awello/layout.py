@@ -51,7 +51,7 @@ class Layout:
     def __init_subclass__(cls) -> None:
         hints = {name: hint for name, hint in get_type_hints(cls, include_extras=True).items() if name != "dtype"}
         if reserved := [name for name in hints if hasattr(np.record, name)]:
-            raise TypeError(f"the field {reserved[0]!r} would be hidden by the attribute of NumPy records: rename it")
+            raise TypeError(f"the field {reserved[0]!r} would be hidden by an attribute of NumPy records: rename it")
         fields = [(name, *_field_type(hint)) for name, hint in hints.items()]
         cls.dtype = np.dtype((np.record, np.dtype(fields, align=True)))
         if hasattr(types, cls.__name__):

@@ -70,7 +70,7 @@ class Position:
 
     @property
     def empties(self) -> int:
-        """The number of empty squares of an Othello board."""
+        """The number of empty squares on an Othello board."""
         return self.game.points - (self.own | self.opp).bit_count()
 
     @property

@@ -50,7 +50,7 @@ class RulesJson(BaseModel):
 
     name: GameName
     family: Literal["othello", "awale"]
-    size: int = Field(description="Rows of the board")
+    size: int = Field(description="The number of rows of the board")
     variant: str | None
     sides: tuple[str, str]
     unit: str = Field(description="`discs` or `seeds`")
@@ -170,7 +170,7 @@ class AnalysisJson(BaseModel):
     exact: bool = Field(description="Whether the value is proven to be the result of best play")
     best: str | None = Field(description="The best move; null if the game is over")
     depth: int
-    confidence: int = Field(description="Confidence of a selective search, in percent; 100 if no move was pruned")
+    confidence: int = Field(description="The probability, in percent, that ProbCut has not changed the value")
     nodes: int
     seconds: Seconds
     moves: list[CandidateJson] = Field(description="Best first")
@@ -238,7 +238,7 @@ class LossJson(BaseModel):
 class GameJson(BaseModel):
     """A played game; the first entry of each pair belongs to the side that moved first."""
 
-    number: int | None = Field(description="The number in the archive; null if it is not in the archive")
+    number: int | None = Field(description="The number of the game in the archive; null if it is not archived")
     game: GameName
     start: str | None = Field(description="Null for the standard start")
     moves: list[str]
@@ -285,8 +285,8 @@ class GameRowJson(BaseModel):
     players: tuple[str | None, str | None]
     score: tuple[int, int] | None = Field(description="The final score; null unless the game ended on the board")
     winner: Side | None
-    loser: Side | None = Field(description="The side that lost off the board, else null")
-    reason: str = Field(description="How that side lost, else empty")
+    loser: Side | None = Field(description="The side that lost by resignation, on time or by forfeit, else null")
+    reason: str = Field(description="Why `loser` lost, else empty")
     date: str | None = Field(examples=["1996-05-07"])
     event: str | None
     opening: Opening | None

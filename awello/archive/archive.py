@@ -25,7 +25,7 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.storage.database import MAX_QUERY_VALUES, open_database, select_among, write_transaction
 
-WINNER_BY_RESULT = {"first": 0, "second": 1, "draw": WINNER_DRAW, "open": None}  # as stored in the column `winner`
+WINNER_BY_RESULT = {"first": 0, "second": 1, "draw": WINNER_DRAW, "open": None}  # values of the column `winner`
 second_players = players.alias()
 
 
@@ -39,7 +39,7 @@ def find_default_location() -> str:
 
 
 def parse_years(text: str) -> tuple[int, int] | None:
-    """Parse a year or a range of years; None for an empty text."""
+    """Parse a year or a range of years; return the first and the last year, or None for an empty text."""
     if not text:
         return None
     if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
@@ -62,6 +62,7 @@ class GameFilter:
     event: str = ""
     """Part of the name of the event."""
     years: tuple[int, int] | None = None
+    """The first and the last year, both included."""
     opening: str = ""
     """Part of the English or French name of the opening."""
     result: str = ""
@@ -70,7 +71,7 @@ class GameFilter:
     """Only games through this position or a symmetric one."""
 
     def build_conditions(self) -> Iterator[ColumnElement[bool]]:
-        """Yield the conditions of the query, except for the position."""
+        """Yield the conditions of the SQL query for all fields except `through`."""
         if self.games:
             yield games.c.game.in_([int(game) for game in self.games])
         if self.player:
@@ -89,7 +90,7 @@ class GameFilter:
             yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
 
     def select_rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
-        """Select the `id` and other columns of the matching games, ordered by `id`."""
+        """Select the `id` and the given columns of the matching games, ordered by `id`."""
         query = select(games.c.id, *columns).where(*self.build_conditions()).order_by(games.c.id)
         if self.through is None:
             return list(connection.execute(query))
@@ -100,7 +101,7 @@ class GameFilter:
 
 
 class Archive:
-    """An open archive: a file, or a PostgreSQL database."""
+    """An open archive, stored in a file or in a PostgreSQL database."""
 
     def __init__(self, location: str | Path | None = None) -> None:
         self.location = str(location or find_default_location())
@@ -119,9 +120,9 @@ class Archive:
     def find_latest(
         self, game_filter: GameFilter, count: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Count the matching games, and load the rows of the latest `count` games, the latest first.
+        """Return the number of matching games, and the rows of the latest `count` of them, the latest first.
 
-        With `before_number`, only rows of games with lower numbers are loaded; the number of matches does not change.
+        With `before_number`, the rows are the latest of those with lower numbers; all matching games are still counted.
         """
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, count, before_number)
@@ -146,7 +147,7 @@ class Archive:
                 yield from (rows[number] for number in part if number in rows)
 
     def load_bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """Load the games with these numbers in any order, with only their moves; faster than `load_records`."""
+        """Load only the start positions and moves of games, in any order; this is faster than `load_records`."""
         with self.engine.connect() as connection:
             query = select(games.c.game, games.c.start, games.c.moves)
             for row in select_among(connection, query, games.c.id, numbers):
@@ -166,7 +167,7 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Count the matching games, and find the numbers of the latest `count`; read only the necessary rows."""
+    """Count the matching games, and find the numbers of the latest `count` of them; read only the necessary rows."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()

@@ -19,7 +19,7 @@ PREFERRED_FIRST_MOVE = "f5"  # the conventional one of Black's four symmetric fi
 
 @dataclass(frozen=True)
 class MoveStatistics:
-    """Statistics of the games with a move or one symmetric to it; results are from the mover's view."""
+    """Statistics of the games in which a move or a symmetric one was played; results are from the mover's view."""
 
     move: int
     games: int
@@ -31,7 +31,7 @@ class MoveStatistics:
     value: int | None
     """The mover's margin by minimax over the games through the position; None if unknown."""
     opening: Opening | None
-    """The opening reached by the move."""
+    """The opening reached by the move; None if it has no name."""
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from awello.errors import ConfigError, NotationError
 from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
 from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
-NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
+NAMES_SUFFIXES = (".jou", ".trn")  # extensions of WTHOR's files of player and event names
 GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; other formats: a line break
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the given files and, for each given folder, all files of games in it."""
+    """Return the given files, and all game files in the given folders and their subfolders."""
     files = []
     for path in paths:
         if path.is_dir():
@@ -38,14 +38,14 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
-    """Read files to import."""
+    """Yield the files to import; WTHOR files get their names from the other files in their folder."""
     for file in files:
         content = file.read_bytes()
         yield read_source(file.name, content, _read_names_in_folder(file.parent))
 
 
 def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
-    """Read a file to import from its name and content; `names` are WTHOR's players and events."""
+    """Describe a file to import, given its name and content; `names` are WTHOR's names of players and events."""
     digest = blake2b(content, digest_size=16).digest()
     if name.lower().endswith(NAMES_SUFFIXES):
         return ImportSource(name, "names", digest, content, ())
@@ -68,7 +68,7 @@ def _read_names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
 
 
 def list_imported_files(archive: Archive) -> list[Any]:
-    """List the imported files in the order of import, with `name`, `format` and number of `games`."""
+    """List the imported files in the order of import, as rows with `name`, `format` and number of `games`."""
     joined = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
     query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(joined)
@@ -78,9 +78,9 @@ def list_imported_files(archive: Archive) -> list[Any]:
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """Restore an imported file; return the number of its games, and its content by extension.
+    """Restore an imported file; return the number of its games, and its content, keyed by file extension.
 
-    A restored WTHOR file is identical to the original; in other formats, the games are written again.
+    A restored WTHOR file is identical to the original; in other formats, the games are written anew.
     """
     with archive.engine.connect() as connection:
         query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
@@ -97,7 +97,7 @@ def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
 
 
 def choose_format(out: Path, name: str | None = None) -> Format:
-    """Choose the format with the given name or, without one, that of the file extension."""
+    """Choose the format with the given name or, by default, the format that the extension of `out` stands for."""
     formats_by_suffix = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else formats_by_suffix.get(out.suffix.lower())
     if format is None:
@@ -119,7 +119,7 @@ def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dic
 
 
 def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:
-    """Write the first content to `out` and the others next to it; return the files."""
+    """Write the first content to `out`, and the others next to it with their own extensions; return the files."""
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):
         file.write_bytes(content)

@@ -64,7 +64,7 @@ def parse_start(row: Any) -> Position:
 
 
 def parse_date(text: str) -> str | None:
-    """Parse the date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; return None without a date."""
+    """Return the date with which a text begins as `1996`, `1996-05` or `1996-05-07`, or None if there is no date."""
     if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
         return datetime.fromtimestamp(int(text), UTC).date().isoformat()
     match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
@@ -73,7 +73,7 @@ def parse_date(text: str) -> str | None:
 
 # ---- many records ---------------------------------------------------------------------------------------------------
 def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
-    """Store the records that are not yet in the archive; return the numbers of all records.
+    """Store the records that are not yet in the archive; return the numbers of all given records.
 
     Requires a write transaction.
     """
@@ -96,7 +96,7 @@ def store_records(connection: Connection, records: Sequence[Record]) -> list[int
 
 
 def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, RowValues]]) -> None:
-    """Add new games to the position index, and set their results and openings."""
+    """Add new games to the position index, and set the results and openings in their rows."""
     entries, margins = build_entries(game, [record for record, _ in new_games], [row["id"] for _, row in new_games])
     add_entries(connection, game, entries)
     names = _find_openings(entries) if game is Game.OTHELLO else {}
@@ -107,7 +107,7 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 
 
 def _find_openings(entries: Entries) -> dict[int, str]:
-    """Return the opening of each game by its number: the name of the last named position in the game."""
+    """Return the opening of each game by game number: the name of the last position that has one."""
     keys, names = _load_named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
@@ -116,7 +116,7 @@ def _find_openings(entries: Entries) -> dict[int, str]:
 
 @cache
 def _load_named_keys() -> tuple[Words, list[str]]:
-    """Load the keys of named positions in ascending order, and their English names."""
+    """Load the keys of all positions with opening names, in ascending order, and these names in English."""
     named = {
         int(position_key(0, U(own), U(opp), PASS)[0]): opening.en
         for (own, opp), opening in load_opening_names().items()

@@ -2,7 +2,7 @@
 
 The method comes from Otage (report 4, III.6), which chose its openings from the games it had played.  The tree consists
 of games that ended on the board; their margins are the values of the leaves.  Symmetric positions are one node, and so
-are positions reached by different moves.
+are equal positions reached by different moves.
 """
 
 from collections.abc import Iterable
@@ -24,15 +24,15 @@ class Advice:
     """Advice from played games for the side to move."""
 
     move: int | None
-    """The move to play; None if no known move wins and other moves are unknown."""
+    """The move to play; None if no known move wins and other moves are unknown, or if the game is over."""
     value: int
     """The value of the best known move."""
     excluded_moves: tuple[int, ...] = ()
-    """The known moves, if none of them wins: a search for a better move should exclude them."""
+    """The known moves, if none of them wins and others are unknown: a search for a better move should exclude them."""
 
 
 class GameTree:
-    """Games of Othello of any size as one tree of positions with values."""
+    """A tree of the positions in Othello games, with their values; games on boards of all sizes can be added."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.games = 0
@@ -44,7 +44,7 @@ class GameTree:
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """Build the tree of the games that match a filter; if it names no game or position, of all Othello games."""
+        """Build the tree of the games that match a filter; if it has no `games` or `through`, of Othello games only."""
         if not game_filter.games and game_filter.through is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))
@@ -79,7 +79,7 @@ class GameTree:
     def advise(self, position: Position) -> Advice | None:
         """Return the best known move if it wins or all moves are known, else the moves to exclude.
 
-        None if the position is unknown.
+        Returns None if the position is unknown.
         """
         value = self.value(position)
         if value is None:

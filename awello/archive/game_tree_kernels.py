@@ -2,8 +2,8 @@
 
 The tree is a set of positions: a move is known if the position after it is a node.  Symmetric positions are one node.
 The key of a node consists of its number of empty squares and its position key.  Nodes are sorted by key, so the
-successors of a node precede it; since position keys are evenly distributed, a table of offsets by the first bits of the
-key finds a node almost immediately.
+successors of a node precede it.  A table of offsets, indexed by the first bits of the key, leads almost directly to a
+node, because position keys are evenly distributed.
 """
 
 import numpy as np
@@ -21,14 +21,14 @@ Values = npt.NDArray[np.int8]
 
 @kernel("uint64(int64, uint64, uint64)")
 def node_key(game: int, own: U, opp: U) -> U:
-    """Return the key of a position; it also depends on the board size."""
+    """Return the node key of a position, which also depends on the board size."""
     position, _ = position_key(game, own, opp, -1)
     return U(popcount(~(own | opp))) << U(58) | (position ^ U(game) << U(6)) >> U(6)
 
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1])")
 def write_keys(games: Values, words: Words, keys: Words) -> None:
-    """Write the keys of positions."""
+    """Write the node keys of positions to `keys`."""
     for node in range(keys.size):
         keys[node] = node_key(int(games[node]), words[node, 0], words[node, 1])
 

@@ -28,7 +28,7 @@ class ImportSource:
     digest: bytes
     """Hash of the file's content."""
     header: bytes
-    """The part of a WTHOR file that contains no games, to restore the file; empty in other formats."""
+    """The header of a `.wtb` file, or all of a `.jou` or `.trn` file, to restore the file; empty in other formats."""
     records: Iterable[Record | NotationError]
     size_bytes: int = 0
     estimated_games: int = 1
@@ -44,11 +44,11 @@ class ImportReport:
 
     source: ImportSource
     imported_before: int
-    """The number of games that an earlier import of the same file added."""
+    """The number of the file's games that earlier imports of the same file have stored."""
     errors: list[NotationError] = field(default_factory=list)
     games: int = 0
     repeated: int = 0
-    """Games with the same moves as an older game in the archive; often it is the same game from another source."""
+    """The number of games with the same moves as an older game; often, it is the same game from another source."""
     unfinished: int = 0
 
 
@@ -85,7 +85,7 @@ def import_games(
 
 
 def _count_imported(connection: Connection, source: ImportSource) -> int:
-    """Count the games of a file that are in the archive."""
+    """Count the games of a file that have already been imported."""
     mine = source_games.join(sources, source_games.c.source == sources.c.id)
     query = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
     return connection.execute(query).scalar() or 0
@@ -113,7 +113,7 @@ def _write_batch(archive: Archive, pending: Sequence[PendingGame]) -> None:
 
 
 def _store_source(connection: Connection, source: ImportSource) -> int:
-    """Store a file in the archive if it is new; return its number."""
+    """Store a file in the archive if it is new; return its id."""
     existing = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if existing is not None:
         return int(existing)
@@ -138,9 +138,10 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
 
 
 def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
-    """Return the ids of games with the same moves as an older game, and entries that repeat a game.
+    """Return the ids of games with the same moves as an older game, and the source entries that repeat a game.
 
-    An entry is a source and a number; it repeats a game if an earlier entry lists the same game.
+    A source entry is a pair of a source's id and the number of a game in the source.  It repeats a game if an earlier
+    entry refers to the same game.
     """
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()

@@ -1,8 +1,8 @@
 """The position index: the games through each position, with the moves played there and the results.
 
-An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key; the rows of the database are
-pages of a bucket, filled in order.  So a hundred thousand games need a few thousand rows, adding games only appends
-to pages, and a query reads the pages of a single bucket.
+An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key.  A row of the database is a
+page of a bucket; pages are filled in order.  So a hundred thousand games need a few thousand rows, adding games only
+appends to pages, and a query reads the pages of a single bucket.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,8 +30,8 @@ Entries = npt.NDArray[np.void]
 def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
     """Return the index entries of records of one rule set, and the margin of each game.
 
-    The score of an entry is from the mover's view.  Margins are from the first player's view; None if the game did not
-    end on the board.
+    The score of an entry is from the mover's view.  Margins are from the first player's view; a margin is None if
+    the game did not end on the board.
     """
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))

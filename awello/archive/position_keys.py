@@ -1,8 +1,8 @@
 """Position keys: 64-bit hashes by which the archive finds positions, equal for symmetric positions.
 
-The key is a hash of the two words of the smallest symmetric board; moves are mapped by the same symmetry.  The first
-word is the mover's, so the key does not depend on the colour.  In an archive of a hundred million positions, the
-probability that any two different positions share a key is about 1 in 4,000.
+The key is a hash of two words, the mover's and the opponent's, so it does not depend on the colours.  The words are
+those of the smallest of all symmetric boards; moves are mapped by the same symmetry.  In an archive of a hundred
+million positions, the probability that any two different positions share a key is about 1 in 4,000.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from awello.rules.game import count_symmetries, is_over, play, score
 from awello.rules.othello import apply_symmetry
 
 GOLDEN_GAMMA, MIX_1, MIX_2 = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
-END_OF_GAME = 64  # instead of a move, at the last position of a game
+END_OF_GAME = 64  # stands for the missing move in the last position of a game
 UNKNOWN_SCORE = 127  # the score of an unfinished game
 
 
@@ -30,7 +30,7 @@ def hash_words(own: U, opp: U) -> U:
 
 @kernel("Tuple((uint64, int64))(int64, uint64, uint64, int64)")
 def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
-    """Return the key of a position, and a move mapped by the same symmetry."""
+    """Return the key of a position, and the given move mapped by the symmetry used for the key."""
     best_own, best_opp, best_move = own, opp, move
     on_board = 0 <= move < 64
     for symmetry in range(1, count_symmetries(game)):

@@ -14,7 +14,7 @@ sources = Table(
     id_column(),
     *required_columns(Text, "name", "format"),
     *required_columns(LargeBinary, "digest", unique=True),  # hash of the content
-    *required_columns(LargeBinary, "header"),  # the part of a WTHOR file that contains no games
+    *required_columns(LargeBinary, "header"),  # of a `.wtb` file; or a whole `.jou` or `.trn` file
 )
 games = Table(
     "games",
@@ -24,10 +24,10 @@ games = Table(
     *required_columns(SmallInteger, "game"),
     *reference_columns("players", "first", "second", index=True),
     *reference_columns("events", "event", index=True),
-    *optional_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null if standard
+    *optional_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null for the standard start
     *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
     *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game ended on the board
-    *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
+    *optional_columns(SmallInteger, "winner", "loser"),  # sides; winner: 2 for a draw; loser: null if the board decides
     *required_columns(Text, "reason"),
     *optional_columns(Text, "opening"),  # English name
     *required_columns(Text, "details"),  # other tags, times and values, as JSON

@@ -14,7 +14,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class ArchiveStatistics:
-    """Numbers of games; lists are sorted by frequency, the most frequent first, except for `years`."""
+    """Numbers of games; the lists, except `years`, are sorted by number of games in descending order."""
 
     games: int
     first_wins: int
@@ -56,5 +56,5 @@ def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStat
 
 
 def _count_names(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
-    """Count the occurrences of each name."""
+    """Count the occurrences of each id; return the names with their counts, the most frequent first."""
     return [(names[number], count) for number, count in Counter(numbers).most_common() if number is not None]

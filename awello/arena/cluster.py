@@ -1,8 +1,8 @@
 """Run tasks on the workers of a dask cluster, with results in order.
 
 Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the tasks of a dead worker.
-Cluster workers outlive a run, so every task carries its run: a worker that switches runs first loads the players of the
-new run and calls its `prepare`.  A worker with a different version of Awello refuses the run.
+Cluster workers outlive a run, so every task carries the data of its run: a worker that receives the first task of a run
+loads the players of this run and calls its `prepare`.  A worker with a different version of Awello refuses the run.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_TIMEOUT = 5.0  # seconds to connect to the scheduler, and then to wait for a worker
-RESULT_TIMEOUT = 60.0  # seconds to wait for a result before checking for workers, and then for a worker
+RESULT_TIMEOUT = 60.0  # seconds to wait for a result before checking for workers, and then to wait for a worker
 WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
@@ -45,7 +45,7 @@ class ClusterRun:
     fingerprint: str
     """`compute_fingerprint()` on the client."""
     players: tuple[str, bytes] | None
-    """Path and content of the user's players file."""
+    """Path and content of the user's players file; None if there is none."""
     preparation: bytes
     """The `prepare` function, if any, and its arguments, pickled so that the scheduler need not import modules."""
 
@@ -93,7 +93,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
 
 
 def connect_client(address: str) -> "Client":
-    """Connect to a scheduler that has workers, all with this version of Awello, or raise `ConfigError`."""
+    """Connect to a scheduler; raise `ConfigError` if it has no workers, or if versions of Awello differ."""
     try:
         from distributed import Client
     except ImportError:
@@ -120,11 +120,12 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
     try:
         client.wait_for_workers(1, timeout=seconds)
     except TimeoutError:
-        raise ConfigError(f"no workers at {address}: start some with '{WORKER_COMMAND.format(address)}'") from None
+        command = WORKER_COMMAND.format(address)
+        raise ConfigError(f"the scheduler at {address} has no workers: start some with '{command}'") from None
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Raise `ConfigError` if the scheduler or a worker has other code, as its games might then differ."""
+    """Raise `ConfigError` if the scheduler or a worker has different code, with which games might differ."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
     except Exception as error:  # Awello is not installed there
@@ -174,7 +175,7 @@ class _WorkerState:
 
 
 def execute_task(run: ClusterRun, task: bytes) -> Any:
-    """Execute one task of a run; `task` is the pickled function and item."""
+    """Execute one task of a run; `task` consists of a function and an item, pickled."""
     if _WorkerState.run_id != run.id:
         _switch_run(run)
     function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
@@ -210,13 +211,13 @@ def _switch_run(run: ClusterRun) -> None:
     try:
         _load_players(run)
         _prepare_run(run)
-    except (SpecError, ImportError) as error:  # the client has validated the run, so something is missing here
+    except (SpecError, ImportError) as error:  # validated by the client, so something is missing on this worker
         advice = "only the file of 'awello --import FILE' is sent to workers; install other modules on the worker"
         raise ConfigError(f"the worker {worker.address} cannot prepare this run: {error} ({advice})") from None
 
 
 def _load_players(run: ClusterRun) -> None:
-    """Make the players of a run's file available, in place of those of the previous run."""
+    """Make the players in a run's players file available, in place of those of the previous run."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if run.players:

@@ -63,7 +63,7 @@ class RunConfig(BaseModel, extra="forbid"):
     display: bool = True
 
     def parse_game(self) -> Game:
-        """Return the game with its size or variant."""
+        """Return the rules given by the game and its size or variant."""
         return find_game(self.game, self.size, self.variant)
 
     def parse_time_control(self) -> Clock:

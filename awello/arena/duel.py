@@ -26,11 +26,11 @@ class Duel(Match):
     games: int = 1000
     """Maximum number of games, which must be even."""
     openings: tuple[tuple[int, ...], ...] = ()
-    """Openings for one pair of games each, in an order that depends on the seed; default: random balanced openings."""
+    """Openings, one for each pair of games, in an order that depends on the seed; default: random balanced openings."""
     opening_plies: int = 8
     hypotheses: Hypotheses = field(default_factory=Hypotheses)
     fixed: bool = False
-    """Whether to play all games, even after a decision."""
+    """Whether to play all games, even after the test is decided."""
     kind: ClassVar[str] = "duel"
     batch_size: ClassVar[int] = 2  # both games of a pair share an opening, which is slow to find
 
@@ -101,7 +101,7 @@ class DuelResult:
     def mean_margin(self) -> float:
         """The first player's mean final margin, in discs or seeds.
 
-        A game that did not end on the board counts as the largest margin.
+        A game that did not end on the board counts as the largest margin for the winner.
         """
         leads = [self._lead(number) for number in range(2 * self.pairs)]
         return sum(leads) / max(1, len(leads))
@@ -130,7 +130,7 @@ class DuelResult:
     def drop_after_verdict(self) -> None:
         """Drop the games after the pair that decides the duel.
 
-        A folder contains such games if it comes from a run with other hypotheses.
+        The folder of a resumed duel contains such games if its hypotheses have changed.
         """
         for pair in range(1, self.pairs):
             if DuelResult(self.duel, self.results[: 2 * pair]).over:

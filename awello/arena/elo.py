@@ -20,7 +20,7 @@ PRIOR_DRAWS = 1.0  # imaginary draws against an average player
 def fit_ratings(points_against: npt.ArrayLike) -> tuple[list[float], list[float]]:
     """Return the rating of each player and the half width of its 95 % interval.
 
-    `points_against[i][j]` are the points of player i against player j; a draw counts half for each.
+    `points_against[i][j]` are the points of player i against player j; a draw is half a point for each.
     """
     points = np.asarray(points_against, float)
     played = points + points.T

@@ -1,4 +1,4 @@
-"""A match: games between two players with alternating colours, determined by a seed."""
+"""A match: games between two players with alternating colours; a seed determines all random choices."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Match(GamePlan):
         return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:
-        """Return the settings that must not change when a match is resumed; the number of games may."""
+        """Return the settings that must not change when a match is resumed; the number of games may change."""
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
         return {**names, "openings": hash_openings(self.openings), "clock": str(self.clock)}
 
@@ -49,7 +49,7 @@ class Match(GamePlan):
 
 
 def first_side(number: int) -> int:
-    """Return the side of the first player in a game: 0 (Black or South) in games with even numbers."""
+    """Return the side that the first player has in a game: 0 (Black or South) in games with even numbers, else 1."""
     return number % 2
 
 
@@ -62,7 +62,7 @@ def make_pair_job(
     clock: Clock | None = None,
     **options: Any,
 ) -> GameJob:
-    """Make the job of game `number` between two players; the second player moves first in odd games."""
+    """Make the job of game `number` between two players; the second player moves first if `number` is odd."""
     seeds = [random.Random(f"{seed}/{number}/{place}").getrandbits(63) for place in (0, 1)]
     order = slice(None, None, -1 if first_side(number) else 1)
     first, second = zip(players[order], seeds[order], strict=True)
@@ -78,7 +78,8 @@ def hash_openings(openings: Sequence[Sequence[int]]) -> str:
 class MatchResult:
     """The result of a match, from the first player's view.
 
-    Entry 0 of `moves`, `max_seconds`, `held` and `forfeits` belongs to the first player.
+    Entry 0 of `moves` (number of moves), `max_seconds` (longest time for a move), `held` (discs or seeds at the ends
+    of all games) and `forfeits` belongs to the first player.
     """
 
     match: Match
@@ -109,7 +110,7 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """The number of games that each player learnt from, and the sums of the counts it reported, by spec."""
+        """By spec: the number of games that the player learnt from, and the sums of the counts that it reported."""
         learnt: dict[str, dict[str, int]] = {}
         for result in self.results:
             for spec, counts in zip(result.players, result.learnt, strict=True):
@@ -120,7 +121,7 @@ class MatchResult:
         return learnt
 
     def shares(self) -> tuple[float, float, float]:
-        """Return the mean share of the board or seeds that each player held at the end, and that neither held."""
+        """Return the mean shares of the board or seeds at the end: the first player's, the second's, and the rest."""
         first, second = self.held
         total = self.games * self.match.game.points
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)

@@ -1,4 +1,4 @@
-"""Openings, so that games differ: random moves, balanced random moves, or moves from a file."""
+"""Openings, which make games differ: random moves, balanced random moves, or moves from a file."""
 
 import random
 from functools import cache, lru_cache
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
 BALANCE_SEARCH_LIMIT = Limit(depth=6)  # for the search that checks the balance
-MAX_BALANCED_LEAD = 3.0  # of either side in a balanced position, in discs or seeds
-MAX_TRIES = 500  # random openings to search for a balanced one
+MAX_BALANCED_LEAD = 3.0  # largest expected final margin in a balanced position, in discs or seeds
+MAX_TRIES = 500  # random openings to try before giving up
 
 
 def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
@@ -30,12 +30,12 @@ def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = 
             position = position.after(moves[-1])
         if not position.over:
             return (*prefix, *moves)
-    raise ConfigError(f"every game of {game} is over after {plies} random moves: choose fewer")
+    raise ConfigError(f"all 100 games of {game} ended within {plies} random moves: choose fewer moves")
 
 
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """Draw random moves until a short search finds that they lead to a balanced position."""
+    """Draw random moves until they lead to a position that a short search finds balanced; return the moves."""
     engine = _load_engine(game)
     for number in range(MAX_TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")

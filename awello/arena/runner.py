@@ -32,7 +32,7 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-TIME_DECIMALS = 6  # for seconds in journals
+TIME_DECIMALS = 6  # decimals of the seconds in journals
 
 
 # ---- games -----------------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ class GameJob:
     opening: tuple[int, ...] = ()
     clock: Clock = field(default_factory=Clock)
     limits: ResourceLimits | None = None
-    """Limits for the players' sandboxes; None: no sandboxes."""
+    """Limits for the players' sandboxes; None: the players run without sandboxes."""
     brief: bool = False
     """Whether to omit times and nodes from the result."""
 
@@ -72,7 +72,7 @@ class GameResult:
     loser: int | None = None
     reason: str = ""
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = (None, None)
-    """Reason and message of a sandboxed player's forfeit."""
+    """Reason and message of each sandboxed player's forfeit, if any."""
     usage: tuple[Usage, Usage] | None = None
     """Resource use of sandboxed players."""
     learnt: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
@@ -190,7 +190,10 @@ class RunPlan(ABC, Generic[Result]):
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """Return the settings that determine the results; folders with other settings are refused.  Empty: no check."""
+        """Return the settings that determine the results; folders with other settings are refused.
+
+        If there are no settings, the version of Awello and the players file may differ, too.
+        """
 
     @abstractmethod
     def run_job(self, number: int, cache: PlayerCache) -> Result:
@@ -224,7 +227,7 @@ class Runner(Generic[Result]):
     def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, out: Path | None = None) -> None:
         """Create a runner; `jobs` is a number of processes, a cluster address, or a pool shared by several runs."""
         if isinstance(jobs, int) and jobs < 1:
-            raise ConfigError(f"cannot run {jobs} jobs: give at least one")
+            raise ConfigError(f"cannot run with {jobs} worker processes: give at least one")
         self.plan, self.jobs, self.out = plan, jobs, out
         self._adapter = TypeAdapter(list[plan.result_type])  # type: ignore[name-defined]
         self.results: list[Result] = []
@@ -279,7 +282,7 @@ class Runner(Generic[Result]):
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | OrderedMap]:
-    """Open a worker pool for several runs; one job needs no pool."""
+    """Open a worker pool for several runs; `jobs=1` needs no pool."""
     return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _init_worker, None)
 
 

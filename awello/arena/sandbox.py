@@ -44,8 +44,8 @@ from awello.record import Record
 from awello.rules.game import Game
 
 ANSWER_GRACE = 1.0  # seconds after the time limit until a player that does not answer is terminated
-MEMORY_POLL_SECONDS = 0.1  # between two memory measurements while waiting for an answer
-EXIT_TIMEOUT = 5.0  # seconds for a player's processes to exit
+MEMORY_POLL_SECONDS = 0.1  # seconds between two memory measurements while waiting for an answer
+EXIT_TIMEOUT = 5.0  # seconds to wait for a player's processes to exit
 MIB = 1 << 20
 CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = 1.1, 0.02  # factor and seconds by which CPU time may exceed wall time
 MAX_MESSAGE_CHARS = 200
@@ -61,11 +61,11 @@ class ResourceLimits:
     tolerance: float = 0.01
     """Seconds by which `move_time` and `learning_time` may be exceeded, to allow for overhead."""
     max_memory: float | None = None
-    """MiB used by its process and the processes it starts, without the memory in use before the player is made."""
+    """MiB used by its process and the processes it starts, without the memory in use before the player was made."""
     learning_time: float | None = None
-    """Seconds to make the player and prepare it for a game; also to learn from each game."""
+    """Seconds for making the player and preparing it for a game; the same limit applies to learning from each game."""
     max_threads: int | None = None
-    """Threads that may be busy during its moves; pondering counts as one more thread."""
+    """Threads that may be busy during its moves; CPU time between moves, such as for pondering, is added."""
 
     def __post_init__(self) -> None:
         for name in ("move_time", "max_memory", "learning_time", "max_threads"):
@@ -91,24 +91,27 @@ class Usage:
 
 
 class SandboxedPlayer(Player):
-    """A player in its own process, within limits.  `forfeit` is the reason for which it lost the last game, if any."""
+    """A player in its own process, with resource limits.  `forfeit` is its forfeit in the last game, if any."""
 
     def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
         self.spec, self.game, self.limits = parse_spec(spec), game, limits
         self.forfeit: Forfeit | None = None
         self.usage = Usage()
         self._disqualified: Forfeit | None = (
-            None  # set if it prepared too slowly or was stopped, and may play no more games
+            None  # set if the player prepared too slowly or was stopped, so that it may play no more games
         )
         self._process: Any = None  # the supervisor of the player's process
-        self._pid = 0  # the player's process
+        self._pid = 0  # id of the player's process
         self._baseline_memory = 0  # bytes used by the process before the player was made
         self._connection: Connection
         self._record: Record | None = None
         self._lock = threading.Lock()
 
     def ensure_ready(self) -> None:
-        """Make the player in a new process, if needed.  Raise `Forfeit` on failure (reason `refused`: invalid spec)."""
+        """Make the player in a new process, if needed.
+
+        Raises `Forfeit` on failure, with the reason `refused` if the spec is invalid.
+        """
         if self._disqualified:
             raise self._disqualified
         if self._process is not None:
@@ -188,11 +191,11 @@ class SandboxedPlayer(Player):
         )
 
     def _check_threads(self) -> None:
-        """Check the thread limit after a game."""
+        """Raise `Forfeit` if the player has used more CPU time in a game than its number of threads allows."""
         threads, used = self.limits.max_threads, self.usage
         if threads is not None and used.cpu_seconds > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
             cpu = f"{used.cpu_seconds:.2f} s of CPU time in moves of {used.seconds:.2f} s"
-            raise Forfeit("threads", f"it uses more than {threads}: {cpu}")
+            raise Forfeit("threads", f"it used {cpu}; the limit on threads is {threads}")
 
     def _measure_memory(self) -> None:
         """Measure the memory of the player and its processes; kill them if they exceed the limit."""
@@ -210,7 +213,7 @@ class SandboxedPlayer(Player):
         return forfeit
 
     def _disqualify(self, seconds: float) -> Forfeit:
-        """Disqualify the player, because its preparation would be as slow in every game."""
+        """Disqualify the player, because its preparation would be as slow for every game; return the forfeit."""
         self.usage = replace(self.usage, learning_seconds=seconds)
         allowed = format_duration(self.limits.learning_time or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
@@ -281,7 +284,7 @@ class _PlayerHost:
 
     player: Player
     cpu_seconds = 0.0  # CPU seconds of this game, counted like `Usage.cpu_seconds`
-    other_cpu_seconds = 0.0  # CPU seconds of other threads and processes since the process started
+    other_cpu_seconds = 0.0  # CPU seconds of all but the main thread, and of child processes, so far
 
     def pid(self) -> int:
         return os.getpid()
@@ -316,7 +319,7 @@ class _PlayerHost:
         return int(choice.move), seconds
 
     def _count_other_cpu_seconds(self) -> None:
-        """Add the CPU time of other threads and processes since the last call."""
+        """Add the CPU time that all but the main thread, and child processes, have used since it was last measured."""
         other_cpu_seconds = process_time() - thread_time() + _children_cpu_time()
         self.cpu_seconds, self.other_cpu_seconds = (
             self.cpu_seconds + other_cpu_seconds - self.other_cpu_seconds,
@@ -361,7 +364,7 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
         return getattr(host, method)(*args)
     except Forfeit as forfeit:
         message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # the message may contain a long command
-        return Forfeit(forfeit.reason, message)  # not a subclass, whose module the arena may not have
+        return Forfeit(forfeit.reason, message)  # not a subclass: the arena may be unable to import its module
     except Resignation:
         return Forfeit("resigned", "the player resigned")
     except IllegalMoveError as error:

@@ -20,13 +20,13 @@ from awello.errors import ConfigError
 
 PairCounts = Sequence[float]
 """Numbers of pairs in which the first player scored 0, 0.5, 1, 1.5 and 2 points."""
-SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # as a share of the two points of a pair
+SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # scores of a pair, as shares of its two points
 PRIOR_PAIRS = (0.5, 0.0, 0.0, 0.0, 0.5)
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The hypotheses of a test: the first player's advantage is `elo0` or `elo1`."""
+    """The two hypotheses of a test: the first player's advantage in Elo is `elo0`, or it is `elo1`."""
 
     elo0: float = 0.0
     elo1: float = 20.0

@@ -16,16 +16,16 @@ from time import monotonic, sleep
 
 from awello.players.process_tree import adopt_orphans, die_with_parent, kill_tree
 
-EXIT_SECONDS = 0.5  # for a player's child processes to exit by themselves after its own process has ended
+EXIT_SECONDS = 0.5  # seconds for child processes to exit by themselves after the player's process has ended
 KILL_TIMEOUT = 3.0  # seconds for killed processes to end
-POLL_SECONDS = 0.005  # between two checks for remaining processes
+POLL_SECONDS = 0.005  # seconds between two checks for remaining processes
 
 
 def supervise(connection: Connection) -> None:
-    """Fork this process: return only in the child, which this process supervises.
+    """Fork this process.  The child returns; the parent supervises the child and does not return.
 
     Only the child keeps the connection to the arena, so that the arena notices when the child ends.  On Windows, which
-    cannot fork, only make this process end with the arena.
+    cannot fork, the process is only made to end with the arena.
     """
     if sys.platform == "win32":
         _end_with_arena()

@@ -2,7 +2,7 @@
 
 A round consists of two games, in which the bots take turns to move first.  The bot with the larger total score wins the
 round and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty
-bot only loses its own games.  A forfeit scores all points of the board for the opponent and none for the loser.
+bot loses only its own games.  A forfeit scores all points of the board for the opponent and none for the loser.
 """
 
 import random
@@ -36,7 +36,7 @@ class Tournament(GamePlan):
     seed: int = 0
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     opening_plies: int = 0
-    """Number of random opening moves; both games of round `n` of each pairing have the same opening."""
+    """Number of random opening moves; in round `n`, both games of every pairing have the same opening."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
     former_names: ClassVar[Mapping[str, str]] = {
@@ -68,7 +68,7 @@ class Tournament(GamePlan):
         return list(combinations(range(len(self.specs)), 2))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """Return the random opening of round `number`."""
+        """Return the random opening of round `number`, which is the same for all pairings."""
         return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
     @property
@@ -76,7 +76,7 @@ class Tournament(GamePlan):
         return 2 * self.rounds * len(self.pairings)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """Return the index of the pairing, the round, and the number in the round (0 or 1) of a game."""
+        """Return the index of a game's pairing, the number of its round, and its number in the round (0 or 1)."""
         unit, game = divmod(number, 2)
         played, pairing = divmod(unit, len(self.pairings))
         return pairing, played, game
@@ -145,8 +145,9 @@ class BotStanding:
     elo_margin: float = 0.0
     """Half width of the 95 % interval."""
     forfeits: dict[str, int] = field(default_factory=dict)
+    """Number of forfeits by reason."""
     messages: dict[str, str] = field(default_factory=dict)
-    """The first message for each reason."""
+    """Message of the first forfeit by reason."""
     moves: int = 0
     seconds: float = 0.0
     max_seconds: float = 0.0
@@ -171,7 +172,7 @@ class BotStanding:
 
     @property
     def memory_mib(self) -> float:
-        """Maximum memory use of the bot and its processes in a game, in MiB."""
+        """Maximum memory use of the bot and its processes in any game, in MiB."""
         return self.memory_bytes / MIB
 
     @property

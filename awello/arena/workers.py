@@ -24,11 +24,11 @@ Handle = TypeVar("Handle")
 Jobs = int | str  # number of local processes, or the address of a cluster's scheduler
 Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the run ends
 QUEUED_PER_WORKER = 4  # items per worker that are submitted before the first result is awaited
-EXIT_TIMEOUT = 5.0  # seconds for a worker to exit
+EXIT_TIMEOUT = 5.0  # seconds to wait for a worker to exit
 
 
 class OrderedMap(Protocol):
-    """Apply a function to items and yield the results in order, like `map`."""
+    """A callable that applies a function to items and yields the results in order, like `map`."""
 
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
@@ -85,7 +85,7 @@ def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator
     try:
         yield map_items
     except BrokenProcessPool:
-        advice = "if memory ran out, use fewer jobs; register your own players with 'awello --import FILE'"
+        advice = "if memory ran out, use fewer jobs; in a script, start the run under if __name__ == '__main__'"
         raise ConfigError(f"a worker process died or could not start: {advice}") from None
     finally:
         with ignore_interrupts():
@@ -99,7 +99,7 @@ def map_ordered(
     items: Iterable[Item],
     workers: Callable[[], int],
 ) -> Iterator[Result]:
-    """Submit items ahead of time, and yield the results in order."""
+    """Submit items before their results are needed, and yield the results in order."""
     pending: deque[Handle] = deque()
     for item in items:
         pending.append(submit(item))
@@ -111,11 +111,11 @@ def map_ordered(
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Block SIGINT while processes start, so that they inherit the mask; the parent receives the signal afterwards."""
+    """Block SIGINT while processes start, so that they inherit the signal mask; this process gets SIGINT afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # its start unblocks the signal, so it must not start inside the block
+    resource_tracker.ensure_running()  # its start unblocks the signal, so it must have started before
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

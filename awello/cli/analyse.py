@@ -47,9 +47,9 @@ def analyse(
 ) -> None:
     """Review every move of a game, from the last to the first.
 
-    RECORD can be in any supported format; it may contain a start position before the moves, and other text. The table
-    and the chart show values for Black or South; JSON shows them for the mover. Ctrl-C prints the moves reviewed so
-    far.
+    RECORD can be in any supported format. It may contain a start position before the moves, and text around the game.
+    The table and the chart show values from the view of Black or South; JSON shows them from the view of the mover.
+    Ctrl-C prints the moves reviewed so far.
     """
 
     search_limit = parse_limit(limit)

@@ -88,12 +88,12 @@ def root(
     """Play Othello and Awalé, analyse games, and compare players."""
     if plugin:
         if not plugin.is_file():
-            raise ConfigError(f"--import {plugin} does not exist: give a Python file that registers players")
+            raise ConfigError(f"--import {plugin} is not a file: give a Python file that registers players")
         os.environ["AWELLO_PLAYERS"] = str(plugin.resolve())  # also read by worker processes
 
 
 def run() -> int:
-    """Run the command line and return the exit status; errors are printed in one line."""
+    """Run the command in `sys.argv` and return the exit status; print an error in one line."""
     try:
         outcome = app(sys.argv[1:] or ["--help"], prog_name="awello", standalone_mode=False)
         sys.stdout.flush()  # so that write errors appear here, not when Python exits

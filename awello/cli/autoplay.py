@@ -54,9 +54,9 @@ def autoplay(
 ) -> None:
     """Let Otage learn by playing against itself.
 
-    Otage first plays all openings of a given length, then looks for better moves where all known moves lose. To use the
-    result, play with otage,memory=FOLDER. Can be interrupted; run the same command again to resume. Increase --games to
-    extend a run.
+    Otage first plays all openings of a given length, then looks for better moves where all known moves have lost. To
+    use the result, play with the player otage,memory=FOLDER. Can be interrupted; run the same command again to resume.
+    Increase --games to extend a run.
     """
     if limit and clock:
         raise ConfigError("--limit and --clock are mutually exclusive: omit one")
@@ -80,7 +80,7 @@ def autoplay(
 def print_report(
     folder: Path, database: str, learnt: list[tuple[Record, LearningResult]], new: int, json: bool
 ) -> None:
-    """Print statistics of the games and of learning from them."""
+    """Print statistics of the games and of what Otage learnt from them."""
     memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
     lost = [result for record, result in learnt if record.winner is not None]
     changed = sum(result.changed_ply is not None for result in lost)
@@ -95,7 +95,7 @@ def print_report(
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
         mean = f"each learnt from {repeats / len(lost):.1f} times on average"
-        print(f"decided games: {len(lost):,d}, {mean}; Otage would now play {changed:,d} of the losses differently")
+        print(f"decided games: {len(lost):,d}, {mean}; the loser would now play {changed:,d} of them differently")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)
     print(f"play with it: otage,memory={folder}{elsewhere}")

@@ -22,7 +22,7 @@ def bot(  # nosec B107 # the default is no token
     spec: Annotated[str, typer.Argument(help="Player, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="Address of the club, such as https://HOST", metavar="URL")],
     token: Annotated[
-        str, typer.Option(help="Token of the bot; default: AWELLO_TOKEN, which is safer", metavar="TOKEN")
+        str, typer.Option(help="Token of the bot; default: the variable AWELLO_TOKEN, which is safer", metavar="TOKEN")
     ] = "",
     game: Annotated[
         list[str] | None,

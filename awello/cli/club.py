@@ -91,7 +91,7 @@ def print_rows(
 def create_account_command(database: Database, name: Name) -> None:
     """Create an account.
 
-    The password is requested in the terminal, or read from standard input.
+    The password is requested in the terminal or, if there is none, read from standard input.
     """
 
     hashed = ask_password()
@@ -105,7 +105,8 @@ def create_account_command(database: Database, name: Name) -> None:
 def set_password_command(database: Database, name: Name) -> None:
     """Change the password of an account.
 
-    The password is requested in the terminal, or read from standard input. The user must log in again.
+    The password is requested in the terminal or, if there is none, read from standard input. The user must log in
+    again.
     """
 
     with open_club(database) as connection:
@@ -121,7 +122,7 @@ def set_password_command(database: Database, name: Name) -> None:
 
 
 def ask_password() -> str:
-    """Prompt twice for a password, or read it from a line if there is no terminal; return the hash."""
+    """Prompt twice for a password or, without a terminal, read it from a line of standard input; return its hash."""
 
     if sys.stdin.isatty():
         return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
@@ -164,7 +165,7 @@ def list_accounts(database: Database, json: Json = False) -> None:
 
 @club.command("audit")
 def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
-    """Show the audit log: events of logins, tokens and accounts."""
+    """Show the audit log: events about logins, tokens and accounts."""
 
     def format_line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
@@ -177,7 +178,7 @@ def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> N
 
 
 def escape_control_characters(text: str) -> str:
-    """Replace unprintable characters by `?`, because names in the log may come from attackers."""
+    """Replace unprintable characters by `?`, because attackers may have chosen the names in the log."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 

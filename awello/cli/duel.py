@@ -57,8 +57,8 @@ def duel(
 ) -> None:
     """Test whether A is stronger than B.
 
-    A and B play pairs of games, each opening with both colours, until a sequential test is decided or --games is
-    reached. Ctrl-C prints the results so far.
+    A and B play pairs of games with the same opening and exchanged colours, until a sequential test is decided or
+    --games is reached. Ctrl-C prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -108,7 +108,7 @@ def print_result(result: DuelResult) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:
-        console.print(f"{len(reasons)} games did not end on the board; in the first, a player {reasons[0]}")
+        console.print(f"games that did not end on the board: {len(reasons)}; reason in the first: {reasons[0]}")
     console.print(format_verdict(result))
 
 

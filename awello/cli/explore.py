@@ -13,7 +13,7 @@ from awello.archive.explorer import explore as explore_archive
 from awello.cli.app import app
 from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, open_archive, selects_games
 from awello.cli.options import ArchiveOption, Json
-from awello.cli.output import print_json
+from awello.cli.output import format_games, print_json
 from awello.cli.tables import print_table
 from awello.formats.openings import find_opening_at
 from awello.schemas import ExplorationJson
@@ -50,9 +50,8 @@ def print_exploration(exploration: Exploration) -> None:
     console = Console(highlight=False, markup=False)
     name = find_opening_at(exploration.position)
     value = "" if exploration.value is None else f", minimax value {exploration.value:+d}"
-    console.print(
-        f"{exploration.games:,d} games{f', {name.en}' if name else ''}: {exploration.position.side_name} to move{value}"
-    )
+    games = format_games(exploration.games) + (f", {name.en}" if name else "")
+    console.print(f"{games}: {exploration.position.side_name} to move{value}")
     if not exploration.moves:
         console.print("no game continues from here")
         return

@@ -26,7 +26,7 @@ from awello.archive.statistics import ArchiveStatistics, compute_statistics
 from awello.cli.app import app
 from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, MovesOption, open_archive, selects_games
 from awello.cli.options import ArchiveOption, Json
-from awello.cli.output import print_json, print_result
+from awello.cli.output import format_games, print_json, print_result
 from awello.cli.progress import resumable, show_step_progress
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
@@ -49,13 +49,13 @@ def import_files(
 ) -> None:
     """Import games from files and folders.
 
-    Formats: transcripts, GGF, WTHOR (.wtb with its .jou and .trn), logbooks, OGN. Duplicates are stored once. Can be
-    interrupted; run the same command again to resume.
+    Formats: transcripts, GGF, WTHOR (.wtb with its .jou and .trn), logbooks, OGN, JSON Lines. Duplicates are stored
+    once. Can be interrupted; run the same command again to resume.
     """
 
     files = find_files(paths)
     archive, total = open_archive(database, create=True), sum(file.stat().st_size for file in files)
-    with resumable("the archive"), show_step_progress("import", total) as step:
+    with resumable("the last complete batch"), show_step_progress("import", total) as step:
         reports = import_games(archive, read_sources(files), step)
     if json:
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
@@ -104,7 +104,7 @@ def export(
 ) -> None:
     """Export games to a file.
 
-    Formats: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), logbooks (.gam), OGN.
+    Formats: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), logbooks (.gam), OGN, JSON Lines (.jsonl).
     """
 
     archive = open_archive(database)
@@ -115,13 +115,13 @@ def export(
     else:
         format, numbers = choose_format(out, format_name), archive.find_numbers(options.make_filter(moves))
         if not numbers:
-            raise ConfigError("no game matches these options, so nothing was written: change or omit some")
+            raise ConfigError("no game matches these options, so nothing was written: change or omit some of them")
         count, contents = len(numbers), write_games(archive, numbers, format)
     if str(out) == "-":
         print_content(contents)
         return
     written = [str(each) for each in write_files(contents, out)]
-    text = f"{source or f'{count:,d} games'} written to {', '.join(written)}"
+    text = f"{source or format_games(count)} written to {', '.join(written)}"
     print_result({"games": count, "files": written}, text, json)
 
 
@@ -208,11 +208,11 @@ def list_games(
             table.add_row(*format_cells(row))
         print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
     shown = f", the latest {len(rows)} shown: --last N shows more" if len(rows) < count else ""
-    console.print(EMPTY_ARCHIVE_MESSAGE if archive.is_empty else f"{count:,d} games{shown}")
+    console.print(EMPTY_ARCHIVE_MESSAGE if archive.is_empty else format_games(count) + shown)
 
 
 def format_cells(row: GameRowJson) -> list[str]:
-    """Return the table row of a game."""
+    """Return the cells of the table row for a game."""
 
     score = "{}-{}".format(*row.score) if row.score else ""
     if row.loser is not None:
@@ -239,7 +239,7 @@ def print_statistics(statistics: ArchiveStatistics) -> None:
 
     console = Console(highlight=False, markup=False)
     console.print(
-        f"{statistics.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in statistics.by_game)
+        format_games(statistics.games) + "".join(f", {count:,d} of {game}" for game, count in statistics.by_game)
     )
     if not statistics.games:
         return

@@ -15,19 +15,19 @@ T = TypeVar("T")
 
 
 def parse_start_position(game: Game, text: str | None) -> Position:
-    """Parse the given position, or return the start of the game."""
+    """Parse a position, or return the start of the game if none is given."""
     return Position.start(game) if text is None else parse_position(text, game)
 
 
 def is_file_or_stdin(argument: str) -> bool:
-    """Return whether an argument is `-` or an existing file; it may be a transcript too long for a file name."""
+    """Return whether an argument is `-` or an existing file; transcripts may be too long for a file name."""
     with suppress(OSError, ValueError):
         return argument == "-" or (bool(argument) and Path(argument).exists())
     return False
 
 
 def read_text(argument: str, hint: str) -> tuple[str, str]:
-    """Return the name and text of a file or standard input (`-`)."""
+    """Return the name and text of a file or standard input (`-`); `hint` completes the error message."""
     name = "standard input" if argument == "-" else argument
     try:
         content = sys.stdin.buffer.read() if argument == "-" else Path(argument).read_bytes()

@@ -35,7 +35,7 @@ def lab(
     cluster: Cluster = None,
     training: Annotated[
         Path | None,
-        typer.Option(help="Training folder to include in experiment learning; default: none", metavar="FOLDER"),
+        typer.Option(help="Folder of a training run, for the experiment learning; default: none", metavar="FOLDER"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -48,7 +48,7 @@ def lab(
     Can be interrupted; run the same command again to resume. Experiments:
 
     * complexity: time and nodes of minimax and alpha-beta, and the effect of each setting.
-    * championship: round robin between heuristics and square tables at equal depth.
+    * championship: round robin of heuristics with different square tables at equal depth.
     * benchmark: games of each heuristic against the player random.
     * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
     * heuristics: round robin of the nine players of report 1 (Awalé).

@@ -16,6 +16,11 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
+def format_games(count: int) -> str:
+    """Format a number of games, such as `1 game` or `2,048 games`."""
+    return f"{count:,d} game" + "s" * (count != 1)
+
+
 def print_result(content: dict[str, Any], text: str, json: bool) -> None:
     """Print the result of a command as JSON or as text."""
     if json:

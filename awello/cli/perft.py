@@ -34,8 +34,8 @@ def perft(
 ) -> None:
     """Count the leaves of the game tree at a depth.
 
-    A pass is a ply; a finished game is one leaf. Prints the result for each depth up to DEPTH as it completes; with
-    --json, only the last result. Ctrl-C keeps the results so far.
+    A pass is a ply; a finished game is one leaf. Prints the result for each depth up to DEPTH as soon as it is
+    known; with --json, only the last result. Ctrl-C keeps the results so far.
     """
     chosen = find_game(game, size, variant)
     start, done = parse_start_position(chosen, position), dict[str, float]()
@@ -52,7 +52,7 @@ def perft(
 
 
 def count_interruptibly(start: Position, depth: int) -> tuple[int, float]:
-    """Count the leaves below a position in short kernel calls, so that Ctrl-C works; return leaves and seconds."""
+    """Count the leaves below a position in short kernel calls, so that Ctrl-C works; return the count and seconds."""
     game, upper, leaves = int(start.game), max(0, depth - KERNEL_DEPTH), 0
     branches = list(_generate_descendants(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
     with show_step_progress(f"perft {depth}", len(branches)) as step:

@@ -56,7 +56,7 @@ def show_job_progress(
 
 @contextmanager
 def resumable(output: Path | str) -> Iterator[None]:
-    """On Ctrl-C, exit with a message that explains how to resume from `output`."""
+    """On Ctrl-C, exit with a message that explains how to resume from `output`, a path or a description."""
     try:
         yield
     except KeyboardInterrupt:

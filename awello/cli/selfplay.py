@@ -43,8 +43,8 @@ def selfplay(
 ) -> None:
     """Generate training games with the champion.
 
-    The champion plays both sides, from random openings. The output has one line of JSON per game. Can be interrupted;
-    run the same command again to resume. Increase --games to extend a run.
+    The champion plays both sides, from random openings or those of --openings. The output has one line of JSON per
+    game. Can be interrupted; run the same command again to resume. Increase --games to extend a run.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -71,7 +71,7 @@ def selfplay(
 
 
 def parse_plies(text: str) -> tuple[int, int]:
-    """Parse a number or range of random moves."""
+    """Parse a number of plies or a range; return the lowest and the highest number."""
     if not (match := re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())):
         raise ConfigError(f"{text!r} is not a number of plies: write 10, or a range such as 4-16")
     low, high = int(match[1]), int(match[2] or match[1])

@@ -137,7 +137,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + MAX_PORTS_TRIED) if port is None else [port]:
         listener = socket.socket(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections inherit it
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted connections inherit this option
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, TCP_TIMEOUT_MS)
         try:
             listener.bind((host, candidate))

@@ -117,7 +117,7 @@ class SolvedProblem:
 
     @property
     def correct(self) -> bool | None:
-        """Whether the score and the best move agree with the source; None if it gives no score."""
+        """Whether the score and the best move agree with the source; None if the source gives no score."""
         expected, scores = self.problem.best_score, self.problem.scores
         if expected is None:
             return None

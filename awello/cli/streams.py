@@ -17,7 +17,7 @@ ASCII_LOOKALIKES = {
 
 
 def prepare_streams() -> None:
-    """Replace closed streams, and let others write similar ASCII characters where their encoding lacks a character."""
+    """Replace closed streams; in output, replace characters that cannot be encoded by similar ASCII characters."""
     codecs.register_error(ERROR_HANDLER, _replace)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

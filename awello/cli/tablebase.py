@@ -25,8 +25,8 @@ def build(
 ) -> None:
     """Solve all positions with up to N seeds.
 
-    17 seeds need 52 MB and about ten seconds; each additional seed needs 1.6 times as much. A level contains
-    all positions with the same number of seeds; Ctrl-C keeps the finished levels.
+    17 seeds need 52 MB and about ten seconds; each additional seed multiplies both by 1.6. A level contains all
+    positions with the same number of seeds; Ctrl-C keeps the finished levels.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
     with show_step_progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 MIN_WRAPPED_CHARS = 6  # minimum width of a wrapped column
-COLUMN_PADDING_CHARS = 3  # for border and spaces
+COLUMN_PADDING_CHARS = 3  # border and spaces of a column
 
 
 def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:

@@ -112,7 +112,7 @@ def print_report(results: TournamentResult) -> None:
         console.print(table)
     for bot in standings:
         for reason, message in bot.messages.items():
-            console.print(f"{bot.spec}: {reason} in {bot.forfeits[reason]} games, first: {message}")
+            console.print(f"{bot.spec}: games lost ({reason}): {bot.forfeits[reason]}; the first: {message}")
 
 
 def _make_standings(results: TournamentResult, console: Console) -> list[RenderableType]:
@@ -163,7 +163,7 @@ def _format_figure(value: float) -> str:
 def _make_cross_tables(
     results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
-    """Format the results of each bot (row) against each other (column), in tables that fit the width."""
+    """Format the results of each bot (row) against every other bot (column), in tables that fit the width."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross_table = results.cross_table()
     cells = [

@@ -173,7 +173,7 @@ def perceptron(
 
 
 def format_report(report: TrainingProgress) -> str:
-    """Format the state of the training in one line."""
+    """Format the progress of a training run in one line."""
     loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"
     return f"{done}, {loss}, {report.points:.0%} of the points against uct"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # needs PyTorch, an optional dependency
     from awello.learn.cnn_positions import GameArrays
 
 NETWORK_FILE = "network.onnx"
-PREPARED_GAMES_SUFFIX = ".npz"  # games prepared by an earlier run
+PREPARED_GAMES_SUFFIX = ".npz"  # extension of the games prepared by an earlier run
 BATCH_SIZES = {"cpu": 256, "cuda": 4096}
 TEST_SET_LABELS = {
     "winners": "winners' moves",
@@ -44,7 +44,7 @@ def cnn(
         typer.Option(help="Input planes: mover and opponent, Black and White, or a single plane"),
     ] = "mover",
     moves: Annotated[
-        Literal["all", "winners"], typer.Option(help="Moves to learn: all, or those of winners, without a value head")
+        Literal["all", "winners"], typer.Option(help="Moves to learn: all, or only those of winners (no value head)")
     ] = "all",
     teacher: Annotated[
         Path | None, typer.Option(help="weights.pt of a larger network, the teacher; default: none", metavar="FILE")
@@ -155,14 +155,14 @@ def format_report(report: dict[str, Any]) -> list[str]:
 
 
 def format_accuracy(result: dict[str, float]) -> str:
-    """Format the columns of a table row."""
+    """Format a number of positions and the accuracy as the columns of a table row."""
     if not result["positions"]:
         return f"{0:11d}{'-':>9}{'-':>9}"
     return f"{result['positions']:11,d}{result['top1']:9.2%}{result['top3']:9.2%}"
 
 
 def describe_training(report: dict[str, Any], out: Path) -> list[str]:
-    """Describe the training and the player that uses the network."""
+    """Describe the training run, and how to play with the network."""
     games, positions, config = report["games"], report["positions"], report["plan"]
     steps = f"{report['step']:,d} steps of {config['batch_size']} positions, {report['epochs']:.2f} epochs"
     others = f"{games['validation']:,d} for validation, {games['test']:,d} for testing"

@@ -75,7 +75,7 @@ def otage(
 ) -> None:
     """Train the factors of Otage's evaluation.
 
-    Uses the genetic algorithm of report 1 and the patterns in the memory; at the end, replaces the memory's factors.
+    Uses the genetic algorithm of report 1 and the patterns in the memory; at the end, writes the factors to the memory.
     Can be interrupted; run the same command again to resume from the last complete generation.
     """
     from awello.learn.otage_factors import make_config, write_factors

@@ -30,11 +30,11 @@ NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
 SESSION_SECONDS = 30 * 86400.0  # until a session expires
 MAX_TOKENS_PER_BOT, MAX_BOTS_PER_ACCOUNT, MAX_SESSIONS_PER_ACCOUNT = 10, 10, 50
-KNOWN_DEVICE_SECONDS = 180 * 86400.0  # from the last login until a known device or network is deleted
-MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks together
+KNOWN_DEVICE_SECONDS = 180 * 86400.0  # from the last login until a known device or client network is deleted
+MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and client networks together
 
 _hasher = PasswordHasher()
-_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, so that they take the same time
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, for equal response times
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
 
 
 def find_account(connection: Connection, name: str) -> Account | None:
-    """Return the open account with a name, in any case; None if there is none."""
+    """Return the open account with this name, ignoring case; None if there is none."""
     return _find(connection, select(accounts).where(accounts.c.lower_name == name.lower()))
 
 
@@ -111,7 +111,7 @@ def list_bots(connection: Connection, owner: Account) -> list[Account]:
 
 
 def get_account(connection: Connection, name: str) -> Account:
-    """Return the open account with a name, in any case; raise `ClubError` if there is none."""
+    """Return the open account with this name, ignoring case; raise `ClubError` if there is none."""
     if (found := find_account(connection, name)) is None:
         raise ClubError("unknown_player", f"there is no player named {name}: check the name", name=name)
     return found
@@ -126,7 +126,7 @@ def close_account(connection: Connection, account: Account) -> None:
 
 
 def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
-    """Return the open account with a name, and its password hash; None for both if there is no such account."""
+    """Return the open account with this name, ignoring case, and its password hash; None for both if there is none."""
     row = connection.execute(select(accounts).where(accounts.c.lower_name == name.lower(), ~accounts.c.closed)).first()
     return (account_of(row), row.password) if row else (None, None)
 
@@ -160,7 +160,10 @@ def verify_password(hashed: str | None, password: str) -> bool:
 
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
-    """Store the device and network of a login; above the limit, delete the least recently used ones."""
+    """Store the device and the client network of a login.
+
+    If the account has more than `MAX_KNOWN_DEVICES_PER_ACCOUNT`, the least recently used ones are deleted.
+    """
     _store_digests(
         connection,
         known_devices,
@@ -172,7 +175,10 @@ def save_device(connection: Connection, account: Account, device: str, network: 
 
 
 def find_known_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
-    """Return `device` if the account has logged in from this device, `network` if only from this network, else None."""
+    """Return `device` if the account has logged in from this device, `network` if only from this client network.
+
+    Otherwise, return None.
+    """
     digests = _device_digests(device, network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
     query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
@@ -183,7 +189,7 @@ def find_known_origin(connection: Connection, account: int, device: str, network
 def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
-    """Store digests that expire after `seconds`; delete expired ones and, above the limit, the oldest."""
+    """Store digests that expire after `seconds`; keep at most `max_digests` of the account, and no expired ones."""
     now, own_rows = time.time(), table.c.account == account.id
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.id, "digest": digest, "expires": now + seconds} for digest in digests]
@@ -203,7 +209,7 @@ def digest_of(secret: str) -> bytes:
 
 
 def create_session(connection: Connection, account: Account) -> str:
-    """Create a session and return its secret; delete expired sessions and, above the limit, the oldest."""
+    """Create a session and return its secret; delete expired sessions and the account's oldest above the limit."""
     secret = secrets.token_urlsafe(32)
     _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret
@@ -215,7 +221,7 @@ def delete_session(connection: Connection, secret: str) -> None:
 
 
 def find_by_session(connection: Connection, secret: str) -> Account | None:
-    """Return the account of a valid session; None if the secret belongs to none."""
+    """Return the account of a valid session; None if no valid session has this secret."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
     return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
@@ -238,7 +244,7 @@ def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
-    """Revoke a token; return False if the account has no token with this number."""
+    """Revoke a token; return False if the account has no token with this id."""
     found = delete(tokens).where(tokens.c.account == account.id, tokens.c.id == number)
     return connection.execute(found).rowcount > 0
 
@@ -250,7 +256,7 @@ def find_by_token(connection: Connection, secret: str) -> Account | None:
 
 
 def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """Return those of the digests that belong to a valid session or token."""
+    """Return the given digests that belong to a valid session or token."""
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}

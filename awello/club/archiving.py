@@ -16,7 +16,7 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-ARCHIVE_RETRY_SECONDS = 60.0  # until a game that could not be archived is retried
+ARCHIVE_RETRY_SECONDS = 60.0  # seconds until archiving is retried after a failure
 
 Archiver = Callable[[Record], Awaitable[Any]]
 

@@ -1,6 +1,6 @@
-"""Blocks: blocked players cannot be paired with an account or send it challenges, rematches or chat.
+"""Blocks: a player whom an account has blocked cannot be paired with it or send it challenges, rematch offers or chat.
 
-They are not notified of the block.
+Blocked players are not notified of the block.
 """
 
 import time
@@ -64,7 +64,7 @@ class BlockList:
         return other.id in self._blocked.get(account.id, {})
 
     def require_not_blocked(self, account: Account, other: Account) -> None:
-        """Raise `ClubError`, which does not give the reason, if `account` has blocked `other`."""
+        """If `account` has blocked `other`, raise a `ClubError` that does not mention the block."""
         if self.has_blocked(account, other):
             message = (
                 f"{account.name} does not accept challenges at the moment: challenge another player, or create a seek"

@@ -71,7 +71,7 @@ class DisconnectTracker:
         wait = self._claim_time(live_game, other.id) - self.server.now()
         if wait > 0:
             seconds = math.ceil(wait)
-            message = f"{other.name} may still return: claim the win in {seconds} seconds"
+            message = f"{other.name} may still return: you can claim the win in {seconds} seconds"
             raise ClubError("claim_too_early", message, name=other.name, seconds=seconds)
 
     def _claim_time(self, live_game: LiveGame, account: int) -> float:

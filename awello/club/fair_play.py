@@ -1,8 +1,8 @@
 """Fair play: which games are rated, and the penalty for leaving rated games early.
 
 Ratings should measure playing strength, so games that give little information about it are not rated: games that end
-after a few moves, games between accounts of one person or one network, and games of two players who have already played
-many rated games against each other within a day.
+after a few moves, games between accounts of one person or one client network, and games of two players who have already
+played many rated games against each other within a day.
 """
 
 import math
@@ -20,15 +20,15 @@ from awello.rules.game import Game
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MIN_RATED_PLIES = 10  # for games that do not end on the board
-MIN_RATED_PLIES_4X4 = 4  # a complete game has twelve plies
+MIN_RATED_PLIES = 10  # a shorter game that does not end on the board is not rated
+MIN_RATED_PLIES_4X4 = 4  # the same for Othello 4x4, where a complete game has about twelve plies
 DAY_SECONDS, HOUR_SECONDS = 86400.0, 3600.0
 MAX_DAILY_RATED_GAMES_PER_PAIR = 10
 MAX_FREE_EXITS_PER_HOUR = 3  # rated games that an account can leave early without a suspension
-SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # from rated games: per further exit, and at most
-MAX_TRACKED_ACCOUNTS = 10_000  # with early exits
+SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # of a suspension: per further exit, and at most
+MAX_TRACKED_ACCOUNTS = 10_000  # accounts with early exits that are kept in memory
 
-# Reasons for unrated games.
+# Why a game that was requested as rated is not rated.
 SAME_OWNER, SAME_NETWORK, REPEATED_PAIRING = "same_owner", "same_network", "repeated_pairing"
 
 
@@ -47,7 +47,7 @@ def is_same_person(one: Account, other: Account) -> bool:
 
 
 def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now: float) -> int:
-    """Count the rated games between two accounts that started within the last 24 hours, without aborted ones."""
+    """Count the rated games between two accounts, except aborted games, that started within the last 24 hours."""
     one, other = pair
     both = or_(and_(games.c.first == one, games.c.second == other), and_(games.c.first == other, games.c.second == one))
     recent = games.c.started > now - DAY_SECONDS, games.c.rated, games.c.reason != ABORTED
@@ -56,21 +56,24 @@ def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now:
 
 # ---- early exits -----------------------------------------------------------------------------------------------------
 def find_early_leaver(state: GameState) -> int | None:
-    """Return the side that left a rated game early, or None; leaving a tournament game already costs a point."""
+    """Return the side that left a rated game early, else None.
+
+    Tournament games are excluded, since leaving one already costs a point.
+    """
     if not state.over or not state.rated or state.tournament is not None or not state.reason or affects_ratings(state):
         return None
     return state.aborted_by if state.reason == ABORTED else state.loser
 
 
 class FairPlayMonitor:
-    """Counts the recent early exits of each account; the counts are in memory only, so that a restart clears them."""
+    """Counts the recent early exits of each account; the counts are only in memory, so a restart clears them."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
         self.early_exits: OrderedDict[int, deque[float]] = OrderedDict()  # times, by account
 
     def check_terms(self, account: Account, terms: GameTerms) -> None:
-        """Raise `ClubError` if the terms are rated and the account is suspended from rated games."""
+        """Raise `ClubError` if the terms are those of a rated game and the account is suspended from rated games."""
         _, minutes = self.count_recent_exits(account.id)
         if terms.rated and minutes:
             message = (
@@ -82,7 +85,7 @@ class FairPlayMonitor:
             )
 
     def count_recent_exits(self, account: int) -> tuple[int, int]:
-        """Count the early exits within the last hour; return also the minutes until rated games are possible again."""
+        """Return the number of early exits in the last hour, and the minutes until rated games are possible again."""
         now = self.server.now()
         recent = [time for time in self.early_exits.get(account, ()) if time > now - HOUR_SECONDS]
         beyond = len(recent) - MAX_FREE_EXITS_PER_HOUR
@@ -97,7 +100,7 @@ class FairPlayMonitor:
             self.early_exits.popitem(last=False)
 
     def find_unrated_reason(self, one: Account, other: Account) -> str | None:
-        """Return why a game between two accounts cannot be rated (same owner or network); None if it can be rated."""
+        """Return why a game cannot be rated if the accounts have the same owner or client network, else None."""
         if is_same_person(one, other):
             return SAME_OWNER
         return SAME_NETWORK if self._networks(one) & self._networks(other) else None

@@ -1,7 +1,8 @@
 """The state of a club game: moves, clocks, draw offers and result.
 
-States are immutable and use neither a clock nor the network.  An action that depends on the time receives it in seconds
-since 1970.  Every action returns the next state, or raises `ClubError` if it is not allowed.
+States are immutable; their methods neither read the system clock nor send messages.  An action that depends on the time
+receives it as an argument, in seconds since 1970.  Every action returns the next state, or raises `ClubError` if it is
+not allowed.
 """
 
 from dataclasses import dataclass, field, replace
@@ -44,13 +45,13 @@ class GameState:
     turn_started: float
     """When the mover's clock was started, in seconds since 1970."""
     clocks: tuple[float, float]
-    """The seconds left at that time."""
+    """The seconds left on both clocks at `turn_started`."""
     position: Position
     moves: tuple[int, ...] = ()
     seconds: tuple[float, ...] = ()
     """The seconds used for each move."""
     draw_offer: int | None = None
-    """The side that has offered a draw."""
+    """The side whose draw offer is open, else None."""
     loser: int | None = None
     reason: str = ""
     """How the game ended; empty if it is in progress or ended on the board."""
@@ -99,7 +100,7 @@ class GameState:
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the mover must make a first move, or the game is aborted; always False in a tournament."""
+        """Whether the game will be aborted if the mover does not make a first move; always False in a tournament."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
@@ -123,7 +124,8 @@ class GameState:
         """Play a move, and any forced passes that follow.
 
         `ply` is the number of moves before this one, so that a move that is sent twice is refused.  The network delay
-        `lag` is compensated within the side's quota.  If the time has run out, the game ends instead.
+        `lag` is compensated within the side's quota.  If the mover's time has run out, the move is not played and
+        the game ends.
         """
         side = self._require_player(account)
         if ply != len(self.moves):
@@ -160,12 +162,12 @@ class GameState:
             position=position,
             moves=tuple(moves),
             seconds=tuple(seconds),
-            draw_offer=self.draw_offer if self.draw_offer == side else None,  # a move declines the opponent's
+            draw_offer=self.draw_offer if self.draw_offer == side else None,  # a move declines the opponent's offer
         )
         return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
     def end_at_limit(self) -> "GameState":
-        """End a game at the move limit as after a repetition: each side gets the seeds in its row; more seeds win."""
+        """End a game at the move limit as after a repetition: each side gets the seeds in its row."""
         if self.over:
             return self
         position = self.position
@@ -247,7 +249,7 @@ class GameState:
         return replace(self, clocks=_with(self.clocks, self.mover, 0.0), loser=self.mover, reason=TIMED_OUT)
 
     def resume(self, stopped: float, now: float) -> "GameState":
-        """Return the state after a restart, with the time until the server stopped charged, but not the downtime."""
+        """Return the state after a restart; the mover is charged for the time until `stopped`, not for the downtime."""
         if self.over:
             return self
         quotas = LagQuota.resumed(self.clocks[0]), LagQuota.resumed(self.clocks[1])

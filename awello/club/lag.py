@@ -1,9 +1,9 @@
 """Lag compensation: the network delay of a move is credited to the player, within a quota.
 
-The round trip is measured by pings, so a client can fake a longer one by delaying its answers.  So each side has a
-quota, as in lichess's lag tracker: compensation is taken from the quota, and every move refills it a little until a
-reserve is used up.  Quota and reserve are limited by the time control, so that a faked lag gains at most an eighth of
-the player's time, in a game of any length.
+The round trip is measured by pings, and a client can fake a longer round trip by delaying its answers.  Therefore each
+side has a quota, as in lichess's lag tracker: compensation is taken from the quota, and every move refills it a little
+until a reserve is used up.  Quota and reserve depend on the time control: in a game of any length, a faked lag gains at
+most an eighth of the player's time.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ RESERVE_SHARE = 1 / 12  # the reserve that refills the quota, as a share of the 
 
 
 def estimate_seconds(control: Clock) -> float:
-    """Estimate a player's time for a typical game with its increments, in seconds."""
+    """Estimate the seconds that a player has for a typical game, including the increments."""
     return control.seconds + TYPICAL_MOVES_PER_PLAYER * control.increment
 
 
@@ -41,7 +41,7 @@ class LagQuota:
 
     @classmethod
     def resumed(cls, clock: float) -> "LagQuota":
-        """Return the quota of a side after a restart: nothing is available; the reserve depends on the clock."""
+        """Return the quota after a restart of a side with `clock` seconds left: a reserve, but nothing available."""
         return cls(0.0, RESERVE_SHARE * clock)
 
     def compensation(self, lag: float, elapsed: float) -> float:

@@ -33,7 +33,7 @@ class ClientConnection:
     lag: float = 0.0
     """The measured round trip in seconds."""
     network: str | None = None
-    """The network of the connection; None for the server's own machine, which many accounts can share."""
+    """The client's IPv4 address or IPv6 /64; None for the server's own machine, which many accounts can share."""
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False
@@ -79,7 +79,7 @@ class LiveGame:
 
     @property
     def move_names(self) -> list[str]:
-        """The moves in notation."""
+        """The moves in notation, including passes."""
         name = self.state.game.adapter.format_move
         return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.state.moves)]
 

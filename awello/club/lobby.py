@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time
 MAX_INCOMING_CHALLENGES = 50  # open challenges to one account, all of which are sent when the account connects
-MAX_LISTED = 100  # each of players, seeks and games
+MAX_LISTED = 100  # entries in each list: players, seeks and games
 
 Item = TypeVar("Item")
 
@@ -35,7 +35,7 @@ class Lobby:
         self.server = server
         self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
         self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
-        self._changed = False  # since the last broadcast
+        self._changed = False  # whether the lobby has changed since the last broadcast
         self._cached: Message | None = None  # the result of `to_json`, until the lobby changes
         self._numbers = count(1)
 
@@ -104,7 +104,7 @@ class Lobby:
         return {"challenge": offer.number}
 
     async def decline(self, client: ClientConnection, number: int) -> Message:
-        """Withdraw an offer of the account, or decline a challenge."""
+        """Withdraw the account's own offer, or decline a challenge to the account."""
         account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
         mine = offer is not None and account.id in (
@@ -119,7 +119,10 @@ class Lobby:
         return {}
 
     async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
-        """Remove an offer, so that it is accepted only once, and start its game; `account` gets `side`, if given."""
+        """Remove an offer, so that it is accepted only once, and start its game.
+
+        `account` accepts the offer; if neither its `side` nor the side of the offer is given, the sides are random.
+        """
         self.server.check_can_play(offer.account, offer.terms)
         self._remove(offer)
         side_of_offer = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
@@ -199,5 +202,5 @@ class Lobby:
 
 
 def _newest(items: dict[int, Item]) -> list[Item]:
-    """Return the most recently added items, oldest first."""
+    """Return the `MAX_LISTED` items that were added last, oldest first."""
     return list(islice(reversed(items.values()), MAX_LISTED))[::-1]

@@ -34,7 +34,7 @@ class GameTerms:
         if not valid:
             least, hours, most = round(MIN_CLOCK_SECONDS), round(MAX_CLOCK_SECONDS / 3600), round(MAX_INCREMENT_SECONDS)
             message = (
-                f"a clock has {least} seconds to {hours} hours, and an increment of up to {most} seconds: "
+                f"the time per player must be {least} s to {hours} h, and the increment at most {most} s: "
                 "choose another time control"
             )
             raise ClubError("invalid_time_control", message, min_seconds=least, max_hours=hours, max_increment=most)

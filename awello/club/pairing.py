@@ -14,20 +14,20 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-MAX_SIDE_IMBALANCE = 2  # a larger difference between games as first and as second player is avoided
+MAX_SIDE_IMBALANCE = 2  # the pairing avoids a larger difference between games as first and as second player
 
-PlayerPair = tuple[int, int | None]  # first and second player; the second is None for a bye
+PlayerPair = tuple[int, int | None]  # account ids of the first and second player; the second is None for a bye
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """A pairing of two players, or a bye, with the points of both sides."""
+    """A pairing of two players, or a bye, with the points of both players."""
 
     first: int
     second: int | None
     points: tuple[float, float] = (0.0, 0.0)
     forfeit: bool = False
-    """Whether a player was missing; the sides then do not count, since no game was played."""
+    """Whether a player was absent, so that no game was played; the pairing then leaves the side balances unchanged."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[P
 
     Circle method: all players except the last form a circle, which turns by one position per round.  Players who face
     each other are paired, and the last player meets the player at the head.  If the number of players is odd, all of
-    them form the circle, and the player at the head has a bye.  Players change sides from round to round, except at
-    most once, next to their round at the head.
+    them form the circle, and the player at the head has a bye.  A player's side alternates from round to round,
+    with at most one exception, just before or after the player's round at the head.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
     size, rounds = len(circle), list[list[PlayerPair]]()
@@ -79,7 +79,7 @@ class PlayerHistory:
     seed_rank: int = 0
     points: float = 0.0
     games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent (None for a bye) and the points
-    sides: list[int] = field(default_factory=list)  # in each game: 0 if the player moved first
+    sides: list[int] = field(default_factory=list)  # for each game: 0 if the player moved first, else 1
 
     @property
     def side_balance(self) -> int:
@@ -107,9 +107,10 @@ def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[i
 def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[PlayerPair]:
     """Pair the next round.  `players` are ordered by strength, strongest first; `played` by time, oldest first.
 
-    Minimises, most important first: repeated pairings and second byes; sides that become too uneven; the points of the
-    player with the bye; the squared differences of points between opponents; uneven sides; the distance to pairing the
-    upper half of a score group against its lower half.
+    The pairing minimises these penalties, the most important first: repeated pairings and second byes; games that
+    raise a side balance above `MAX_SIDE_IMBALANCE`; the points of the player with the bye; the squared differences in
+    points between opponents; opponents who are due for the same side; the deviation from pairing the upper half of
+    each score group against its lower half.
     """
     past = build_histories(players, played)
     order = sorted(players, key=lambda player: -past[player].points)  # stable: equal points keep the order
@@ -129,7 +130,7 @@ def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[
 
 
 def find_cheapest_matching(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Pair all numbers at the lowest total cost, by Edmonds' blossom algorithm.  Costs can be large integers."""
+    """Pair all numbers so that the total cost is lowest (Edmonds' blossom algorithm); costs can be large integers."""
     graph = networkx.Graph()
     graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
     return sorted((min(pair), max(pair)) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
@@ -139,7 +140,7 @@ def _penalties(
     one: int | None, other: int | None, past: Mapping[int, PlayerHistory], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
     """Return the penalties of a pair, most important first."""
-    assert one is not None  # the bye comes last
+    assert one is not None  # the bye is the last slot
     if other is None:
         mine = past[one]
         return mine.count_meetings(None), 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.seed_rank
@@ -156,7 +157,7 @@ def _penalties(
 
 
 def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
-    """Combine the penalties of each pair into one number, in which a more important penalty outweighs all others."""
+    """Combine the penalties of each pair into one number, in which each penalty outweighs all less important ones."""
     weights, players = [1], 1 + max((b for _, b in penalties), default=0)
     for level in range(5, 0, -1):
         most = max((each[level] for each in penalties.values()), default=0)
@@ -167,8 +168,9 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> PlayerPair:
     """Choose who moves first: the player with the lower side balance.
 
-    If the balances are equal, it is the player who moved second in the latest game in which their sides differed; if
-    they never differed, the choice alternates between boards.
+    If the balances are equal, the players' latest games are compared, then the games before: where their sides first
+    differ, the player who moved second then moves first now.  If they never differ, the choice alternates between
+    boards.
     """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:
@@ -181,9 +183,9 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
 
 # ---- standings -------------------------------------------------------------------------------------------------------
 def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
-    """Compute the standings: by points, then Buchholz, Sonneborn-Berger and wins.
+    """Compute the standings, ordered by points, then by Buchholz, Sonneborn-Berger and wins.
 
-    Players who are equal in all of these share a rank and keep the order of the list.  A bye gives a point, but counts
+    Players who are equal in all of these share a rank and keep the order of `players`.  A bye gives a point, but counts
     neither as an opponent nor among the wins.
     """
     past = build_histories(players, played)

@@ -1,8 +1,9 @@
 """The positions of rated games in progress, which must not be analysed on the page.
 
-For each game, the index contains its position, the previous one and all possible next ones, since a player who cheats
-would analyse one of these.  Symmetric positions have the same key, and a lookup takes microseconds.  The first plies of
-a game are opening theory and are left out.  Captured seeds are ignored: the best move does not depend on them.
+For each game, the index contains the current position, the previous position and the positions after each legal move,
+since a player who cheats would analyse one of these.  Symmetric positions have the same key, and a lookup takes
+microseconds.  The first plies of a game are opening theory and are left out.  Captured seeds are ignored: the best move
+does not depend on them.
 """
 
 from collections import Counter
@@ -37,7 +38,7 @@ class RatedPositions:
         return any(Position(record.start.game, own, opp) in self for own, opp in words)
 
     def update(self, state: GameState) -> None:
-        """Replace the keys of a game by those of its current state; remove them if the game has ended."""
+        """Replace the keys of a game by those of its current state; a game that has ended has no keys."""
         old = self._keys_by_game.pop(state.number, [])
         for key in old:
             self._keys[key] -= 1
@@ -54,7 +55,11 @@ def _key(position: Position) -> Key:
 
 
 def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
-    """Return the keys of a game: its position, the previous one and the next ones; `old` holds its earlier keys."""
+    """Return the keys of the current position, the previous position and the positions after each legal move.
+
+    `old` contains the keys of the game before this update; if it is empty, the moves are replayed to find the previous
+    position.  After a forced pass, the position before the pass is included too.
+    """
     position = state.position
     current = _key(position)
     if old:

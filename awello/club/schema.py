@@ -51,7 +51,7 @@ tournaments = Table(
     id_column(),
     *required_columns(Text, "name", "system"),
     *required_columns(SmallInteger, "game"),
-    *required_columns(Float, "base", "increment", "starts", "grace"),  # grace: seconds until a missing player forfeits
+    *required_columns(Float, "base", "increment", "starts", "grace"),  # grace: seconds until an absent player forfeits
     *required_columns(Boolean, "rated"),
     *required_columns(Integer, "rounds"),  # 0 for a round robin until it starts
     *required_columns(Text, "state", index=True),

@@ -51,13 +51,13 @@ class ClubServer:
         self.clients: set[ClientConnection] = set()
         self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account id
         self.rated_positions = RatedPositions()
-        self.counts: Counter[str] = Counter()  # of moves and ended games, for the metrics
+        self.counts: Counter[str] = Counter()  # numbers of moves and ended games, for the metrics
         self._starting: Counter[int] = Counter()  # games being created, by account
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), TournamentOrganiser(self), Chat(self)
         self.blocks, self.disconnects, self.fair_play = BlockList(self), DisconnectTracker(self), FairPlayMonitor(self)
-        self._ended = asyncio.Event()  # a game has ended and can be archived
+        self._ended = asyncio.Event()  # set when a game has ended and can be archived
 
     def now(self) -> float:
         """Return the time in seconds since 1970; it never decreases."""
@@ -80,7 +80,7 @@ class ClubServer:
 
         def resume(connection: Connection) -> list[GameState]:
             stopped, now = load_heartbeat(connection), self.now()
-            if self.store.failed_at is not None:  # more recent than the last heartbeat
+            if self.store.failed_at is not None:  # the failure is more recent than the last heartbeat
                 stopped = max(stopped or 0.0, self.store.failed_at)
             states = [
                 state.resume(state.turn_started if stopped is None else stopped, now)
@@ -188,7 +188,7 @@ class ClubServer:
         """Create a game, even if the client disconnects in the meantime; `extra_write` runs in the same transaction."""
         unrated_reason = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
         ids = [person.id for person in accounts]
-        self._starting.update(ids)  # before the task runs, so that later requests count it
+        self._starting.update(ids)  # before the task runs, so that limits checked meanwhile include this game
 
         async def begin() -> Message:
             try:
@@ -212,7 +212,7 @@ class ClubServer:
 
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, client: ClientConnection, number: int, ply: int, move: str) -> Message:
-        """Play a move.  If it has already been played and is sent again, as after a lost connection, acknowledge it."""
+        """Play a move; if it was played before and is sent again, as after a lost connection, only acknowledge it."""
         account, live_game = client.require_account(), self._find_live_game(number)
         played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
         if played and live_game.state.players[ply % 2] == account.id and live_game.state.moves[ply] != PASS:

@@ -4,9 +4,9 @@ One thread writes.  Operations that are submitted while it writes are queued and
 transaction, so that many games share the cost of a commit.
 
 The table `writer` has one row: the epoch of the server that opened the club last, and the number of its last
-transaction.  Every transaction of a server starts by writing that number.  If another server has opened the club in the
-meantime, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the number shows
-whether the transaction was committed.
+transaction.  Every transaction of a server first stores its own number there.  If another server has opened the club
+in the meantime, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the stored
+number shows whether the transaction was committed.
 
 After a failed write, the content of the database is uncertain.  `write` then refuses all operations until the server
 has loaded the games from the database again.
@@ -59,7 +59,8 @@ class ClubStore:
     def __init__(self, database: str | Path) -> None:
         self.engine = open_database(database, CLUB)
         self.now: Callable[[], float] = time.time  # the club's clock
-        self.failed_at: float | None = None  # when the first failed write since the last load was submitted
+        # When the first failed write was submitted; None again after the games have been loaded.
+        self.failed_at: float | None = None
         self.failures = 0
         self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
         self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
@@ -182,7 +183,7 @@ class ClubStore:
         return outcomes
 
     def _write_transaction(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
-        """Run a batch in one transaction and add its results to `outcomes`; from then on, COMMIT may have been sent."""
+        """Run a batch in one transaction; when its results are in `outcomes`, COMMIT may have been sent."""
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
                 self._last_transaction += 1
@@ -219,7 +220,7 @@ def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
 
 
 def _run_together(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run a batch, in which one statement saves all games."""
+    """Run a batch; one statement saves the games of all `SaveGame` operations."""
     save_games(connection, [operation.state for operation in operations if isinstance(operation, SaveGame)])
     return [
         operation.rate(connection) if isinstance(operation, SaveGame) else operation(connection)

@@ -19,12 +19,12 @@ from awello.record import Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
-UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
+UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # sets the columns that each execution gives
 
 
 @dataclass(frozen=True)
 class SaveGame:
-    """An operation that saves the state of a game; if the result counts for ratings, it updates and returns both."""
+    """An operation that saves a game and, if its result counts for ratings, updates and returns both ratings."""
 
     state: GameState
 
@@ -148,7 +148,7 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """Load the time at which the club was last known to be open: the heartbeat or, if later, the start of a clock."""
+    """Load the time at which the club was last known to be open: the heartbeat or, if later, the last clock start."""
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
     return None if recorded is None else max(recorded, started or recorded)

@@ -2,7 +2,7 @@
 
 All state is in the database.  At every check, the organiser loads the unfinished tournaments and takes the steps that
 are due, each in one transaction: a game is stored together with its pairing, and results are read from stored games.
-So the club can be stopped or killed at any time; only the grace periods then start again.
+So the club can be stopped or killed at any time; only the grace periods then start anew.
 """
 
 import asyncio
@@ -105,7 +105,7 @@ class TournamentOrganiser:
             except Exception:
                 logging.getLogger("awello").exception(
                     "tournament %d cannot continue", tournament.number
-                )  # the loop goes to the next tournament
+                )  # the other tournaments continue
 
     async def _advance(self, tournament: ClubTournament) -> None:
         """Take all steps of a tournament that are due, and notify its entrants."""

@@ -32,13 +32,13 @@ from awello.limits import Clock
 from awello.rules.game import Game
 
 MAX_ROUNDS, MAX_ENTRANTS = 30, 128
-MAX_TOURNAMENTS_ENTERED = 8  # that have not ended, per account
+MAX_TOURNAMENTS_ENTERED = 8  # unfinished tournaments that one account can have entered
 MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 def load_tournaments(connection: Connection, *conditions: Any, last: int | None = None) -> list[ClubTournament]:
-    """Load the tournaments that meet the conditions, oldest first; with `last`, only this number of the latest."""
+    """Load the tournaments that meet the conditions, oldest first; with `last`, only that many, the latest."""
     rows = connection.execute(
         select(tournaments).where(*conditions).order_by(tournaments.c.id.desc()).limit(last)
     ).all()
@@ -126,14 +126,17 @@ def create_tournament(
 def enter_tournament(
     connection: Connection, key: int | str, account: Account, network: str | None = None
 ) -> ClubTournament:
-    """Enter a tournament; entering again has no effect.  `network` is None for the server's own machine."""
+    """Enter a tournament; entering again has no effect.
+
+    `network` is the client's IPv4 address or IPv6 /64, or None for the server's own machine.
+    """
     tournament = find_tournament(connection, key)
     if account.id in tournament.entrants_by_id:
         return tournament
     _require_open(tournament)
     _check_person(connection, tournament, account, network)
     if len(tournament.entrants) >= MAX_ENTRANTS:
-        message = f"tournament {tournament.name} already has {MAX_ENTRANTS} players: it is full"
+        message = f"tournament {tournament.name} is full: it already has {MAX_ENTRANTS} players"
         raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
     mine = select(entrant_table.c.tournament).join(tournaments, tournaments.c.id == entrant_table.c.tournament)
     unfinished = mine.where(entrant_table.c.account == account.id, tournaments.c.state.in_((OPEN, PLAYING)))
@@ -151,7 +154,7 @@ def enter_tournament(
 def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
     """Raise `ClubError` if the same person has already entered.
 
-    Bots of one owner, a bot and its owner, and accounts on one network count as one person.
+    Bots of one owner, a bot and its owner, and accounts on one client network count as one person.
     """
     for person in tournament.entrants:
         if is_same_person(person, account):
@@ -192,7 +195,10 @@ def _require_open(tournament: ClubTournament) -> None:
 
 # ---- progress --------------------------------------------------------------------------------------------------------
 def begin_tournament(connection: Connection, number: int) -> None:
-    """Start a tournament: seed the entrants by rating and set the rounds, or cancel it if fewer than two are left."""
+    """Start a tournament: seed the entrants by rating and set the number of rounds.
+
+    Entrants whose accounts are closed are removed.  If fewer than two are left, the tournament is cancelled.
+    """
     tournament = find_tournament(connection, number)
     if tournament.state != OPEN:
         return

@@ -1,9 +1,9 @@
 """Moves that lost earlier games, which the champion avoids.
 
-After a lost game, the champion searches the positions in which it moved again, from the last to the first.  It stops at
-the first one in which another move is better than the result of the game, and stores the move that it played there,
-with that result as its value.  When the position occurs again, the champion repeats the move only if all others are
-worse.
+After a lost game, the champion goes back from the last position in which it was to move, and searches each of these
+positions without the move that it played.  As soon as another move has a higher value than the result of the game, the
+champion stores the move that it played in that position, with that result as the value of the move.  When the position
+occurs again, the champion repeats the move only if all others are worse.
 """
 
 import json
@@ -19,7 +19,7 @@ Board = tuple[Game, int, int]
 
 @dataclass
 class AvoidedMoves:
-    """Moves that lost games, by position; the value of a move is the result of the lost game."""
+    """Moves that lost games, by position.  The value of a move is the result of the lost game, as a search value."""
 
     file: Path | None = None
     """The file that stores the moves; with None, they are kept in memory only."""

@@ -1,12 +1,12 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-A value is the margin in seeds still to be won, from the mover's view, in units of 1/SEED_VALUE seed.  As in the endgame
-tablebase, kernels get the rows without the captured seeds, so play continues after a player has captured the majority.
-Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search follows captures, and a
-small trained network (`evaluate.awale_network`) evaluates the positions; without a network, the estimate is the largest
-capture that one more move can make (DiffScore).  If a position recurs without a capture in between, the game ends, and
-the variant decides who gets the remaining seeds.  In deep searches, the first search of a late quiet move is one ply
-shallower.
+A value is how many more of the seeds in play the mover wins than the opponent, in units of 1/SEED_VALUE seed.  As in
+the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has captured
+the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search follows
+captures, and the small Awalé network (`evaluate.awale_network`) evaluates the positions; without it, the estimate is
+the largest capture that one more move can make (DiffScore).  If a position recurs without a capture in between, the
+game ends, and the variant decides who gets the remaining seeds.  In deep searches, a late quiet move is first searched
+to a depth reduced by one ply.
 
 The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
 stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
@@ -37,7 +37,7 @@ from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
-UNREDUCED_MOVES = 2  # moves of a node that are never reduced: a smaller number saves nodes but overlooks more
+UNREDUCED_MOVES = 2  # this many first moves of a node are never reduced; with fewer, the search overlooks more
 PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; below it, few are used
 
 # Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
@@ -48,7 +48,7 @@ KILLER_BONUS = MAX_HISTORY = 1 << 22
 # ---- values without a search ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
-    """Return the value of an endgame position, in seeds; `tablebase` is the address of the table."""
+    """Look up the value of a position, in seeds, in the endgame tablebase at the address `tablebase`."""
     return int(VALUE_OF_CODE[load8(tablebase, U(LEVEL_OFFSETS[U(seeds)] + rank(own, opp)))])
 
 
@@ -66,7 +66,7 @@ def repetition_value(game: int, own: U, opp: U) -> int:
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
 def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Estimate the value of a position with the trained network; a margin cannot exceed the seeds in play."""
+    """Estimate the value of a position with the Awalé network; clip the value to the number of seeds in play."""
     limit = SEED_VALUE * seeds
     return max(-limit, min(limit, forward(own, opp, seeds, weights)))
 
@@ -115,7 +115,7 @@ def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, AwaleState)", inline=True)
 def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """Evaluate a position at the horizon, with or without a network."""
+    """Evaluate a position at the horizon, with or without the Awalé network."""
     if state.weights != 0:
         return quiescence_search(own, opp, alpha, beta, state)
     return search_last_ply(own, opp, beta if depth == 1 else -INFINITY, state)
@@ -124,13 +124,13 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """Return the index of a pit with its number of seeds in the history table; it also identifies killer moves."""
+    """Return the index in `history` for sowing a pit with its number of seeds; it also identifies killer moves."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE_MASK
 
 
 @kernel("int64(int64, int64)", inline=True)
 def move_key(priority: int, pit: int) -> int:
-    """Return the sort key of a move: its priority, then its pit."""
+    """Return the sort key of a move: its priority in the upper bits and its pit in the lowest three."""
     return priority << 3 | pit
 
 
@@ -150,7 +150,7 @@ def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleSt
 
 @kernel("void(StackFrame, int64, int64, int64)", inline=True)
 def insert_move(frame: StackFrame, first: int, count: int, key: int) -> None:
-    """Insert a key into the moves [first, count) of a frame, which are sorted in descending order."""
+    """Insert a key among the moves of a frame with indices [first, count), which are sorted in descending order."""
     index = count
     while index > first and frame.moves[U(index - 1)] < key:
         frame.moves[U(index)] = frame.moves[U(index - 1)]
@@ -200,14 +200,14 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Write the position of a ply to the stack; return whether it has occurred before since the last capture."""
+    """Write the position at a ply to the stack; return whether the position has occurred since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.quiet_moves:
         before = state.stack[U(ply - back)]
         if before.own == own and before.opp == opp:
             return True
-        back += 2  # the same side is to move
+        back += 2  # only positions with the same side to move can be equal
     return False
 
 
@@ -219,13 +219,13 @@ def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Return whether to reduce the depth for a move: it is large enough, and the move is quiet and late."""
+    """Return whether to search a move to a reduced depth first: the depth is large, and the move is late and quiet."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, AwaleState)")
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: AwaleState) -> int:
-    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Evaluate at the horizon.
     if depth <= state.horizon:
         return evaluate_horizon(own, opp, alpha, beta, depth, state)

@@ -1,7 +1,7 @@
 """Awalé's search: the worker that runs the kernels in a thread, and the plan of a search.
 
 Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, which ends
-early when the value of a search is proved because no estimate was used.
+early when a search has used no estimate, because its value is then proved.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread, because they end b
 REDUCE_FROM_DEPTH = 3
 NO_REDUCTIONS = MAX_DEPTH + 1
 HISTORY_DECAY_SHIFT = 3  # history values are shifted right by this many bits between searches
-MAX_PV_MOVES = 40  # the length at which a principal variation is cut off
+MAX_PV_MOVES = 40  # longer principal variations are truncated
 TABLEBASE_SEEDS_PER_LEVEL = 2  # level n uses the tablebase for positions with up to n times this many seeds
 DEPTH_STEP = 4  # plies between the iterations towards a fixed depth: with a larger step, move ordering is worse
 
@@ -58,7 +58,7 @@ class AwaleWorker(SearchWorker):
         self.set_weights(weights)
 
     def set_weights(self, weights: AwaleNetworkWeights | None) -> None:
-        """Evaluate with trained weights or, if there are none, by the captures of one more move (DiffScore)."""
+        """Evaluate with trained weights or, if `weights` is None, by the captures of one more move (DiffScore)."""
         self.weights = weights  # kept alive, because the state holds their address
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
@@ -163,7 +163,7 @@ class AwaleIterativeSearch(IterativeSearch):
             yield self._to_outcome(analysis) if wld and analysis.exact else analysis
 
     def _to_outcome(self, analysis: Analysis) -> Analysis:
-        """Convert an exact value to a win, draw or loss of the game, including the seeds already captured."""
+        """Convert an exact value to the outcome of the game (1, 0 or -1), counting the captured seeds, too."""
         final = self.position.lead + analysis.value
         value = float((final > 0) - (final < 0))
         return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))

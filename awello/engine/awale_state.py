@@ -6,10 +6,10 @@ from awello.engine.thread_state import ThreadState
 from awello.kernel import U
 from awello.layout import Layout, record_at
 
-SEED_VALUE = 16  # the value of a seed: fine enough for estimates, and all values fit into 12 bits of a TT entry
-INFINITY = 1 << 11  # above any value: 48 seeds count 768
+SEED_VALUE = 16  # the value of a seed: large enough for fine estimates; all values fit into 12 bits of a TT entry
+INFINITY = 1 << 11  # above any value: the largest is that of 48 seeds, 768
 MAX_DEPTH = 100  # the largest depth of a search; a TT entry has 7 bits for it
-PAST_PLIES = 256  # frames before the root, for the game so far; still earlier positions are dropped
+PAST_PLIES = 256  # frames before the root, for the positions of the game so far; the earliest are dropped if necessary
 NO_PIT = 7  # stands for a missing move in the three bits of a TT entry
 
 

@@ -19,7 +19,7 @@ BENCH_GAMES = (
     "c4e3f4c5c6d6f5e6e7c7f6d7f3f8e2b4d8e8g8b6f7g5g6h6b5g3g4c8b8h3d3a5a3a4c3a2a6a7b3f2f1d2b2g7h8h7h5a1h4c2h2e1b7a8d1c1b1g1g2h1",
     "d3c5d6c3b5b6c4a5c6e6c7b4a6a7d7e7f6c8a3e8b3c2f8e2e3f7d8g8f5f3f4g3g4f2d2d1h2h5h3g5g7h4h6g6f1e1c1a4a8a2a1b2b8b7b1g2g1h1h7h8",
 )
-BENCH_DEPTH = 14  # plies searched
+BENCH_DEPTH = 14  # the depth of the opening and midgame searches
 OPENING_PLIES, MIDGAME_PLIES, ENDGAME_PLIES = 14, 26, 40  # plies played before each of the three searches
 HASH_MIB = 64
 

@@ -5,9 +5,9 @@ expansion (Lincke 2000) always expands the leaf with the lowest cost.  A ply cos
 seed by which the move is worse than the best one.  All moves of the leaf are searched, and their values are backed up
 to the root.
 
-A position is stored as the mover's row and the opponent's, without the captured seeds.  The rightmost pit is the only
-first move that does not lose in the solved game (Romein and Bal 2002), so the book contains no other first move for the
-rules of that game (romein) and for the similar tournament rules.
+A position is stored as the mover's row and the opponent's, without the captured seeds.  Romein and Bal (2002) solved
+the game under their rules (romein): the rightmost pit is the only first move that does not lose.  The books for these
+rules and for the similar tournament rules therefore contain no other first move.
 """
 
 import heapq
@@ -32,7 +32,7 @@ PositionEvaluator = Callable[[Position], float]
 
 @dataclass
 class OpeningBook:
-    """The positions of a book.  A value is the margin in seeds still to be won, from the mover's view."""
+    """The positions of a book.  A value is how many more of the seeds in play the mover wins than the opponent."""
 
     game: Game
     values: dict[BookKey, float] = field(default_factory=dict)

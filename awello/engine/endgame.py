@@ -38,11 +38,11 @@ from awello.rules.othello import score as final_score
 
 FEW_EMPTIES = 11  # empty squares up to which this search is used: with more, ordering moves by evaluation pays off
 STABILITY_ENDGAME_SLACK = 4  # stable discs are counted if alpha is at least 2 * empties minus this slack
-MIN_CHILD_LOOKUP_EMPTIES = 7  # with fewer, searching a child is as cheap as a lookup
+MIN_CHILD_LOOKUP_EMPTIES = 7  # with fewer empty squares, searching a child is as cheap as a lookup
 OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd factors of the hash
 CORNERS = U(0x8100000000000081)
-# Terms of the key of a move (the smallest key is searched first): for each reply, for each corner among the replies,
-# and a bonus for a quadrant with an odd number of empty squares, where the mover is likely to play last.
+# The terms of a move's sort key: per reply, per corner among the replies, and once for a move into a quadrant with an
+# odd number of empty squares, where the mover is likely to play last.  The move with the smallest key comes first.
 KEY_PER_REPLY, KEY_PER_CORNER, KEY_IN_ODD_QUADRANT = 16, 24, -8
 
 
@@ -64,7 +64,7 @@ def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) 
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def endgame_tt_index(own: U, opp: U) -> U:
-    """Return the index of the entry for a board."""
+    """Return the index of a board's entry in the endgame table."""
     return (own * OWN_MULTIPLIER + opp * OPP_MULTIPLIER) >> U(64 - ENDGAME_TT_BITS)
 
 
@@ -83,7 +83,7 @@ def store_bounds(entry: EndgameEntry, own: U, opp: U, lower: int, upper: int, be
 
 @kernel("int64(uint64, int64, uint64)", inline=True)
 def fastest_first_key(replies: U, square: int, odd: U) -> int:
-    """Return the sort key of a move from its replies; `odd` contains the squares of odd quadrants."""
+    """Return the sort key of a move, given the replies to it; `odd` contains the squares of odd quadrants."""
     key = KEY_PER_REPLY * popcount(replies) + KEY_PER_CORNER * popcount(replies & CORNERS)
     return key + KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
 

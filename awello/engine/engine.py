@@ -95,7 +95,7 @@ class Engine:
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if hasattr(self, "search_threads") and not is_finalizing():  # otherwise a background search would never end
+        if hasattr(self, "search_threads") and not is_finalizing():  # a background search would otherwise never end
             self.search_threads.stop()
 
     def close(self) -> None:
@@ -285,7 +285,10 @@ class Engine:
 
 
 def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
-    """Put the analyses of a search into the queue, then None; the receiver raises errors from the queue."""
+    """Put the analyses of a search into the queue, then None.
+
+    If the search fails, its error is put before None, and the receiver raises it.
+    """
     try:
         for analysis in stream:
             queue.put(analysis)

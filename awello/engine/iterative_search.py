@@ -47,7 +47,7 @@ class IterativeSearch(ABC):
 
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
-        """Yield the searches for a limit; each is more accurate than the one before."""
+        """Yield the depth and selectivity of each search for a limit; each is more accurate than the one before."""
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
@@ -76,7 +76,7 @@ class IterativeSearch(ABC):
             last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
-        """Return the best move of the last search of the plan; for self-play, because it is cheaper than `deepen`."""
+        """Return the best move of the last search of the plan; self-play uses this, as it is cheaper than `deepen`."""
         for depth, selectivity in self.plan(limit):
             try:
                 self.results = self.search_multipv(depth, selectivity)

@@ -2,7 +2,7 @@
 
 Most positions of an exact search have so few empty squares.  The kernels use null windows: they return a fail-soft
 bound that decides whether the score exceeds alpha.  Squares alone in their quadrant are searched first, because the
-player who moves into an odd region can also make its last move.
+player who moves into an odd region can also make the last move there.
 """
 
 from typing import Any

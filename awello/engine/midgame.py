@@ -158,9 +158,9 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
 def probcut_limits(
     own: U, opp: U, alpha: int, beta: int, depth: int, reduced: int, state: OthelloState
 ) -> tuple[int, int]:
-    """Return the limits of ProbCut: shallow values up to the first cut at alpha, those from the second up cut at beta.
+    """Return two limits: a shallow value up to the first allows a cut at alpha, one from the second up a cut at beta.
 
-    A limit too far from the evaluation is set to infinity, because the shallow search is unlikely to reach it.
+    A limit that the shallow search is unlikely to reach, given the evaluation, is set to minus or plus infinity.
     """
     empties = popcount(empty_squares(own, opp, state))
     margin = margin_of(state.selectivity, empties, depth, reduced, state.probcut)

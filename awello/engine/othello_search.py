@@ -1,8 +1,9 @@
 """Othello's search: the worker that runs the kernels in a thread, and the plan of a search.
 
 A search to the end of the game uses only null windows: each determines whether the score exceeds a number, and so
-narrows the bounds on the score until they meet.  Quick passes with ProbCut come first.  Each pass starts with the value
-and the best move of the previous pass, and finds the best moves of other positions in the transposition table.
+narrows the bounds on the score until they meet.  Quick selective searches (with ProbCut) come first.  Each search
+starts with the value and the best move of the previous one, and finds the best moves of other positions in the
+transposition table.
 """
 
 from collections.abc import Iterator
@@ -33,14 +34,14 @@ from awello.position import Position
 from awello.rules.game import PASS, Game, board_mask_of
 
 MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
-# The weight of the evaluation in move ordering.  It is lower near the end, to prefer moves with few replies: the exact
-# search that follows starts with the best moves of these searches, and moves with few replies have small trees.
+# The weight of the evaluation in move ordering.  It is lower near the end, where moves with few replies are preferred:
+# the best moves become the first moves of the exact search that follows, and moves with few replies have small trees.
 KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
 # The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
-SELECTIVE_PASSES = (1, 2)  # selectivities of the quick passes before the exact one
-SHORT_PLAN_EMPTIES = 18  # up to this many empty squares, only the first and last depths are searched before solving
-DIRECT_SOLVE_EMPTIES = 13  # up to this many empty squares, the game is solved without quick passes
+SELECTIVE_PASSES = (1, 2)  # selectivities of the quick searches to the end before the exact one
+SHORT_PLAN_EMPTIES = 18  # up to this many empty squares, only the first and last depth are searched before solving
+DIRECT_SOLVE_EMPTIES = 13  # up to this many empty squares, the game is solved without quick searches first
 SOLVE_AHEAD_PLIES = 10  # solving replaces the depths within this many plies of the end
 MIN_DEPTH_BEFORE_SOLVING = 6  # solving does not replace depths below this one
 MAX_PV_NODES = 1 << 22  # the node limit for extending the PV of a solved game
@@ -80,7 +81,7 @@ class OthelloWorker(SearchWorker):
             state.heuristic_state, state.heuristic_scale = self.evaluator.address, HEURISTIC_SCALES[evaluation.name]
             return
         self.weights = evaluation
-        for empties in range(EMPTIES_SLOTS):  # a custom position may have fewer discs than the start
+        for empties in range(EMPTIES_SLOTS):  # all numbers: a custom position may have fewer than four discs
             state.weights[empties] = address_of(evaluation[stage_of(empties)])
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
@@ -188,7 +189,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return search(moves, depth, selectivity, guess)
 
     def solve_by_bounds(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the score by a search to the end: null windows narrow the bounds until they meet.  Scores are even."""
+        """Find the score, which is even: searches with null windows narrow the bounds until they meet."""
         lower, upper = -self.max_value, self.max_value
         score, move, _ = guess or SearchResult(0, NO_MOVE)
         score = min(upper, max(lower, score - score % 2))
@@ -226,7 +227,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, proved)
 
     def solve_pv(self, move: int, value: int) -> tuple[int, ...]:
-        """Extend the principal variation to the end of the game: find a move that keeps the score in each position."""
+        """Extend the principal variation to the end of the game: in each position, find a move that keeps the score."""
         pv, position, value = [move], self.position.after(move), -value
         self.search_threads.limit_nodes(MAX_PV_NODES)
         try:

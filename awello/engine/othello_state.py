@@ -17,7 +17,7 @@ from awello.layout import Int16, Layout, atomic_clear, atomic_set, record_at
 EMPTIES_SLOTS = 65  # one for each number of empty squares, 0 to 64
 MAX_MOVES = 64  # one per square: boards that cannot occur in a game can have more than 33 moves
 MAX_THREADS = 64
-ENDGAME_TT_BITS = 14  # binary logarithm of the number of entries: 400 KB fit into the second-level cache
+ENDGAME_TT_BITS = 14  # binary logarithm of the number of entries, which take 400 KB and fit into the level-2 cache
 BUSY_SLOTS = 1 << 12  # far more than all threads need at the same time
 QUADRANT_CORNERS = U(0x0000001100000011)  # one square of each quadrant
 
@@ -44,7 +44,7 @@ class MoveList(Layout):
     second_move: int
     """The second move from the transposition table, searched first among those listed, or NO_MOVE."""
     deferred: U
-    """The squares of moves deferred because another thread is searching them."""
+    """The squares of moves to search last: another thread is searching them, or their search was interrupted."""
     padding: int
     """Fills the cache line."""
     moves: Annotated[list[ListedMove], MAX_MOVES]
@@ -98,9 +98,9 @@ class OthelloState(ThreadState):
 
     # The transposition table, which all threads share.
     tt: int
-    """The address of the first bucket of the table."""
+    """The address of the first bucket."""
     tt_mask: U
-    """The number of buckets of the table, a power of two, minus one."""
+    """The number of buckets, a power of two, minus one."""
     tt_age: int
 
     # The other threads.
@@ -144,7 +144,7 @@ def square_of(move: ListedMove) -> int:
 
 @kernel("void(uint64, uint64, uint64, int64, ListedMove)", inline=True)
 def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
-    """Set the square, flips and replies of a move; its key is 0."""
+    """Set the square, flips and replies of a move, and set its key to 0."""
     flips = flips_of(own, opp, square)
     move.sort_key, move.flips = square, flips
     move.replies = moves_of(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))

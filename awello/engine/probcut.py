@@ -17,9 +17,9 @@ from awello.kernel import U, kernel
 from awello.layout import Layout
 
 NO_SELECTIVITY = 6  # the selectivity of a search without ProbCut; lower selectivities cut more
-MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # by selectivity: standard deviations required for a cut
-CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # by selectivity: probability of an error within that margin
-DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the terms of a deviation
+MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # by selectivity: number of standard deviations required for a cut
+CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # by selectivity: probability that the error is below that margin
+DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the coefficients
 # Plies of a deep search per two plies of the shallow one.  A smaller ratio makes shallow searches more accurate but
 # slower.
 DEEP_PLIES_PER_2_SHALLOW = 4
@@ -28,7 +28,7 @@ MARGIN_PARTS_PER_DEVIATION = 128  # units per standard deviation in `margin_part
 
 
 class DeviationTerms(Layout):
-    """Coefficients of the standard deviation of shallow from deep values, in units of 1/DISC_VALUE disc."""
+    """Coefficients of the standard deviation between shallow and deep values, in units of 1/DISC_VALUE disc."""
 
     constant: int
     empties: int
@@ -54,9 +54,9 @@ class ProbCutTerms(Layout):
 
 @kernel("int64(int64, boolean)", inline=True)
 def shallow_depth(depth: int, solving: bool) -> int:
-    """Return the depth of the shallow search.
+    """Return the depth of the shallow search that may replace a search to `depth`.
 
-    It is about half the deep one and has the same parity; when solving, it is smaller and even.
+    It is about half of `depth` and has the same parity; when solving, it is smaller and even.
     """
     if solving:
         return max(0, (depth - SOLVE_DEPTH_REDUCTION) // DEEP_PLIES_PER_2_SHALLOW * 2)
@@ -65,7 +65,7 @@ def shallow_depth(depth: int, solving: bool) -> int:
 
 @kernel("int64(int64, int64, int64, ProbCutTerms)", inline=True)
 def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
-    """Return the standard deviation of shallow from deep values, in units of 1/DISC_VALUE disc."""
+    """Return the standard deviation between shallow and deep values, in units of 1/DISC_VALUE disc."""
     terms = probcut.depth if depth < empties else probcut.end
     linear = terms.constant + terms.empties * empties + terms.difference * (depth - shallow) + terms.shallow * shallow
     return max(linear, probcut.min_deviation)

@@ -1,15 +1,17 @@
 """Retrograde analysis of Awalé: the value of every position with few seeds, and a winning move for won positions.
 
-Positions with n seeds form a *level*, which depends only on itself and on lower levels.  They are numbered by the
-combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum of C(s_i + i, i + 1).
-The value of a position is the margin in seeds still to be won, from the mover's view.  The value of a capture is the
-number of seeds captured minus the value of the resulting position.  Positions are settled in order of decreasing
-absolute value.  A position has value v if a capture has value v or a quiet move leads to a settled position of value
--v.  It has value -v if every quiet move leads to a position of value v or more and no capture has a value above -v.
-Positions that are never settled have value 0, because neither side can force a gain (Romein and Bal 2003).
+The positions with n seeds form a *level*; their values depend only on this level and lower ones.  The positions of a
+level are numbered by the combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum
+of C(s_i + i, i + 1).  The value of a position is how many more of its seeds the mover wins than the opponent.  The
+value of a capture is the number of seeds captured minus the value of the resulting position.  Positions are settled in
+order of decreasing absolute value.  A position has value v if a capture has value v or a quiet move leads to a settled
+position of value -v.  It has value -v if every quiet move leads to a position of value v or more and no capture has a
+value above -v.  Positions that are never settled have value 0, because neither side can force a gain (Romein and Bal
+2003).
 
 The *code* of a position is one byte that holds its value and a move.  The move of a won position is the one that
-settled it.  It leads to a position settled earlier, and so does every reply, so play by the tablebase never cycles.
+settled it.  This move leads to a position that was settled earlier, and so does every reply to it.  Play by the
+tablebase therefore never cycles.
 """
 
 from math import comb
@@ -37,15 +39,18 @@ from awello.rules.awale import (
     sow,
 )
 
-MAX_SEEDS = 28  # so that a code fits into a byte: 29 losses and draws, 6 * 28 wins, 57 open positions, WAITING_CODE
+# With up to 28 seeds, a code fits into a byte: there are 29 codes for losses and draws, 6 * 28 for wins and 57 for open
+# positions, and WAITING_CODE.
+MAX_SEEDS = 28
 FIRST_WIN_CODE = MAX_SEEDS + 1  # the codes of wins start here; lower codes are the negated value of a loss or draw
 FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # the codes of positions that are not settled yet start here
-OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1  # open, best capture of value 0; without a capture: FIRST_OPEN_CODE
+# The code of an open position whose best capture has value 0.  Open positions without a capture have FIRST_OPEN_CODE.
+OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1
 WAITING_CODE = 255  # won by a quiet move, but not settled, because the queue was full
-MAX_RETRACTIONS = 32  # of one position: at most one per seed
-QUEUE_LENGTH = 1 << 17  # per part of a level: 3 MiB; with a shorter queue, levels are scanned more often
+MAX_RETRACTIONS = 32  # capacity for the retractions of one position, which has at most one per seed
+QUEUE_LENGTH = 1 << 17  # the queue of each part of a level: 3 MiB; with shorter ones, levels are scanned more often
 
-# The index at which each level begins.
+# The index in the tablebase at which each level begins.
 LEVEL_OFFSETS = np.array([comb(seeds + 11, 12) for seeds in range(MAX_SEEDS + 2)], np.int64)
 BINOMIALS = np.array([[comb(seeds + pit, pit + 1) for seeds in range(32)] for pit in range(12)], np.int64)
 VALUE_OF_CODE = np.array(
@@ -92,7 +97,7 @@ class LevelPart(Layout):
     codes: int
     """The address of the level's codes."""
     counts: int
-    """The address of the counts: how many quiet moves are not refuted yet, in four bits per position."""
+    """The address of the counts of quiet moves that are not refuted yet, with four bits per position."""
     value: int
     """The absolute value of the positions that are being settled."""
     overflowed: int
@@ -118,7 +123,7 @@ class LevelPart(Layout):
 # ---- codes ----------------------------------------------------------------------------------------------------------
 @kernel("int64(int64, int64)", inline=True)
 def win_code(value: int, pit: int) -> int:
-    """Return the code of a win and the move that settled it."""
+    """Return the code of a position won by `value` seeds with the move that settled it."""
     return FIRST_WIN_CODE + 6 * (value - 1) + pit
 
 
@@ -144,7 +149,7 @@ def rank(own: U, opp: U) -> int:
 
 @kernel("UniTuple(uint64, 2)(int64, int64)")
 def unrank(index: int, seeds: int) -> tuple[U, U]:
-    """Return the position with an index in the level of `seeds`."""
+    """Return the position with this index in the level with this many seeds."""
     own, opp = U(0), U(0)
     below = seeds
     for pit in range(10, -1, -1):
@@ -317,7 +322,8 @@ def propagate(part: LevelPart) -> None:
             code = code_at(origin.index, part)
             if code < FIRST_OPEN_CODE:
                 continue
-            # A quiet move to a lost position wins.  A position is lost if its last quiet move leads to a won one.
+            # A quiet move to a lost position wins.  A position is lost if every quiet move leads to a won position and
+            # no capture is better.
             if is_lost:
                 settle_position(origin, code, win_code(part.value, origin.pit), WAITING_CODE, 0, part)
             elif refute_quiet_move(origin.index, part) and code <= capture_code(-part.value):

@@ -41,7 +41,7 @@ def play_on_edge(own: U, opp: U, square: int) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
 def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
-    """Return the mover's stable discs on an edge; discs on edges are bytes, one bit per square."""
+    """Return the mover's stable discs on an edge, given both sides' discs; all are bytes with one bit per square."""
     return U(edges.stable[own << U(8) | opp])
 
 

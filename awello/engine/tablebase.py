@@ -1,8 +1,8 @@
 """Endgame tablebases for Awalé: files with the values of all positions that have at most a given number of seeds.
 
-A value is the margin in seeds still to be won, so it does not depend on earlier captures.  Endless play has value 0.
-The files are in the user's cache folder, one per variant.  A small tablebase is built on first use; larger ones are
-built by `awello tablebase build`.
+A value is how many more of the seeds in play the mover wins than the opponent; earlier captures do not count.  Endless
+play has value 0.  The files are in the user's cache folder, one per variant.  A small tablebase is built on first use;
+larger ones are built by `awello tablebase build`.
 """
 
 import random
@@ -40,9 +40,9 @@ from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, seeds_in
 from awello.rules.game import Game
 
 DEFAULT_SEEDS = 12  # size of the tablebase that is built on first use: 2.7 MB, one second
-PARTS_PER_THREAD = 4  # parts of a level: more balance the load better, but each needs a queue
+PARTS_PER_THREAD = 4  # parts of a level per thread: more parts balance the load better, but each needs a queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
-PREPARE_COST_PASSES = 4  # cost of the first pass over a level relative to later passes; used only for progress
+PREPARE_COST_PASSES = 4  # the first pass over a level takes as long as this many later ones; used only for progress
 TOTAL_PROGRESS = 1000  # the sum of all reported progress
 
 Bytes = npt.NDArray[np.uint8]
@@ -62,7 +62,7 @@ class Tablebase:
         return position.game == self.game and seeds_on_board(position) <= self.seeds
 
     def value(self, position: Position) -> int:
-        """Return the margin in seeds still to be won, with best play and from the mover's view."""
+        """Return how many more of the seeds in play the mover wins than the opponent, with best play."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
     def values(self, position: Position) -> dict[int, int]:
@@ -74,8 +74,8 @@ class Tablebase:
     def choose(self, position: Position, rng: random.Random | None = None) -> int:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
 
-        Progress is a capture, the end of the game, or else the stored move.  If the position is not won, any move that
-        keeps the value can be chosen: the first one, or a random one with `rng`.
+        Progress means a capture, the end of the game, or else the stored move.  If the position is not won, any move
+        that keeps the value can be chosen: the first one, or a random one with `rng`.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
@@ -112,7 +112,7 @@ def split_captures_evenly(position: Position) -> Position:
 def build_tablebase(
     game: Game, seeds: int, threads: int = 1, on_progress: ProgressCallback = lambda share: None
 ) -> Tablebase:
-    """Solve all positions with up to `seeds` seeds and save the result.  If interrupted, the finished levels are saved.
+    """Solve all positions with up to `seeds` seeds and save the result or, if interrupted, the finished levels.
 
     Levels on disk are not solved again.  `on_progress` is called with increments of progress, which add up to
     TOTAL_PROGRESS.
@@ -141,7 +141,7 @@ def _level_size(level: int) -> int:
 
 
 def _count_passes(done: int, seeds: int) -> float:
-    """Estimate the work for the levels above `done`, in passes over positions."""
+    """Estimate the work for the levels above `done`: the number of visits to a position in all passes."""
     return float(sum(_level_size(level) * (PREPARE_COST_PASSES + level) for level in range(done + 1, seeds + 1)))
 
 
@@ -173,7 +173,7 @@ def tablebase_folder() -> Path:
 
 
 def _table_file(game: Game) -> Path:
-    """Return the path of a game's file, which may be in a read-only cache."""
+    """Return the path of a game's tablebase, which may be in a read-only cache folder."""
     usual = user_cache_folder() / "tablebases" / f"{game}.table"
     return usual if usual.exists() else tablebase_folder() / usual.name
 
@@ -188,7 +188,7 @@ def _save(base: Tablebase) -> None:
 
 
 def find_tablebase(game: Game) -> Tablebase | None:
-    """Return the tablebase on disk, mapped into memory, or None."""
+    """Return the tablebase on disk, mapped into memory, or None if there is none."""
     file = _table_file(game)
     return _map_file(game, file, file.stat().st_mtime_ns) if file.exists() else None
 
@@ -218,6 +218,6 @@ def verify_tablebase(game: Game) -> bool:
 
 
 def load_or_build(game: Game) -> Tablebase:
-    """Return the tablebase on disk, or build one with DEFAULT_SEEDS if there is none or it is smaller."""
+    """Return the tablebase on disk, or build one for DEFAULT_SEEDS seeds if there is none or only a smaller one."""
     base = find_tablebase(game)
     return base if base is not None and base.seeds >= DEFAULT_SEEDS else build_tablebase(game, DEFAULT_SEEDS)

@@ -32,4 +32,4 @@ class ThreadState(Layout):
     stop: U
     """The search ends when STOP_BIT is set; other threads may set it."""
     multipliers: HashMultipliers
-    """The multipliers of the transposition table, which all threads share."""
+    """The multipliers of the hash function, which are the same for all threads."""

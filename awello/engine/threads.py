@@ -23,7 +23,7 @@ class SearchStopped(Exception):
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A search to be run by the threads: some moves of a position, to a depth, with a window."""
+    """A request to search some moves of a position to a depth with a window."""
 
     position: Position
     moves: U
@@ -47,8 +47,8 @@ class SearchResult(NamedTuple):
 class SearchWorker(ABC):
     """A search thread and its state: a record that extends `ThreadState`, in an array of length one.
 
-    Accessing an attribute of a record takes 1 us in Python; fields that every request uses are accessed by `fields`,
-    which is faster.
+    Accessing an attribute of a record takes 1 us in Python; fields that every request uses are accessed through
+    `fields`, which is faster.
     """
 
     def __init__(self, records: npt.NDArray[Any], tt: TranspositionTable) -> None:
@@ -71,7 +71,7 @@ class SearchWorker(ABC):
 
     @abstractmethod
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run a search; the result is meaningless if it is stopped."""
+        """Run a search; if it is stopped, its result is meaningless."""
 
     @abstractmethod
     def probe_best_move(self, position: Position) -> int:

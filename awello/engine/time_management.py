@@ -15,14 +15,14 @@ from awello.position import Position
 
 SOLVED_EMPTIES = 20  # empty squares from which the rest of the game takes almost no time
 MOVES_PER_SEED = 0.7  # expected moves of a player per seed in play
-RESERVE_MOVES = 2  # moves added to the expected number
-MOVE_OVERHEAD_SECONDS = 0.02  # the time of a move outside the search
+RESERVE_MOVES = 2  # added to the expected number of moves left
+MOVE_OVERHEAD_SECONDS = 0.02  # the time that a move takes outside the search
 RESERVED_TIME_SHARE = 0.05  # the share of a time limit per move that is reserved for work outside the search
 MAX_CLOCK_SHARE = 0.25  # the largest share of the clock for the optimum time of a move
 DEFAULT_TIME_GROWTH = 3.0  # the ratio of the times of consecutive depths, until two depths can be compared
 MAX_OVERTIME_FACTOR = 2.5  # the maximum time of a move as a multiple of the optimum
 INCREMENT_SHARE = 0.8  # the share of the increment that is added to a move's share of the clock
-MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to this share of the clock
+MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to MAX_CLOCK_SHARE of the clock
 MAX_OVERRUN_SHARE = 0.6  # the largest share of the clock for the maximum time of a move
 MIN_TIME_GROWTH, MAX_TIME_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the times of consecutive depths
 MIN_MEASURABLE_SECONDS = 1e-4  # shorter times are not used for predictions

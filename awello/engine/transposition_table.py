@@ -3,8 +3,9 @@
 A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
 the data.  If two threads write an entry at the same time, its words may not match; then the entry is not found, so no
 lock is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.
-A new entry replaces the entry of the same position, unless that has a larger depth.  If there is no such entry, it
-replaces the one with the smallest depth among those of earlier searches or, without these, among all.
+A new entry replaces the entry of the same position, unless that has a larger depth.  If the bucket has no entry for the
+position, the new entry replaces the one with the smallest depth among the entries of earlier searches or, if there are
+none, among all entries.
 
 Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are fixed and public:
 searches are reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted
@@ -30,7 +31,7 @@ FIXED_MULTIPLIERS = (
     0x243F6A8885A308D3,
     0x082EFA98EC4E6C89,
     0xA4093822299F31D0,
-)  # the digits of pi
+)  # the hexadecimal digits of pi
 
 
 class TableEntry(Layout):
@@ -170,7 +171,7 @@ def probe_best_move(own: U, opp: U, address: int) -> int:
 
 
 class TranspositionTable:
-    """The memory of a transposition table, with the largest number of buckets in `hash_mib` that is a power of two."""
+    """The memory of a transposition table, whose number of buckets is the largest power of two that fits."""
 
     def __init__(
         self, hash_mib: int, multipliers: tuple[int, ...] = FIXED_MULTIPLIERS, bucket_bytes: int = CACHE_LINE

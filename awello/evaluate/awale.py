@@ -1,7 +1,7 @@
 """Heuristics for Awalé: weighted sums of features of both rows (report 1, section 3.5).
 
-Each feature is counted for both players, with one weight for the player and one for the opponent, which need not be
-opposite.  Values are therefore always computed for the player at the root of the search.
+Each feature is counted for both players, with one weight for the player and one for the opponent.  The two weights need
+not be opposite numbers, so values are always computed for the player at the root of the search.
 
 | heuristic        | features of each player                                                                     |
 |------------------|---------------------------------------------------------------------------------------------|
@@ -40,7 +40,7 @@ class FeatureWeights(Layout):
     small_pits: int  # pits of fewer than 3 seeds, including empty ones
     small_run: int  # the longest run of such pits
     large_seeds: int  # seeds in pits of 12 or more
-    captures_of_2: int  # pits whose last seed captures 2 seeds, besides any captures in earlier pits
+    captures_of_2: int  # pits whose last seed captures in a pit that then holds 2 seeds; other captured pits may differ
     captures_of_3: int
     reaching_pits: int  # pits whose seeds reach the other row
     overfull_pits: int  # pits of more than 12 seeds
@@ -52,7 +52,7 @@ class FeatureWeights(Layout):
 class AwaleWeights(Layout):
     """The weights of both players' features."""
 
-    own: FeatureWeights  # of the player at the root
+    own: FeatureWeights  # the weights of the features of the player at the root
     opp: FeatureWeights
 
 
@@ -93,7 +93,7 @@ def seeds_in_large_pits(row: U) -> int:
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
 def count_captures(own: U, opp: U, size: int) -> int:
-    """Count the pits from which the last seed captures in a pit that then holds this many seeds."""
+    """Count the pits from which sowing ends in a pit that then holds this many seeds and is captured."""
     count = 0
     for pit in range(PITS_PER_ROW):
         entry = (own >> U(8 * pit) & BYTE_MASK) + U(64 * pit)

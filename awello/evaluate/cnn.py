@@ -1,8 +1,8 @@
 """A convolutional network for Othello that predicts the winner's moves and the result (see `learn/cnn_training.py`).
 
 The network is an ONNX file run by onnxruntime, which is fastest with many positions at a time.  Its input is four
-planes of 8x8 from the mover's view: the mover's discs, the opponent's discs, the legal moves, and ones, which mark the
-edge of the board.
+planes of 8x8 from the mover's view: the mover's discs, the opponent's discs, the legal moves, and a plane of ones, by
+which the network recognises the edge of the board.
 """
 
 from functools import cache
@@ -68,7 +68,7 @@ def softmax(logits: Reals) -> Reals:
 
 
 def load_cnn(game: Game, weights: Path | None = None, threads: int = 1) -> Cnn:
-    """Load the network from a file (default: the shipped network); raise `ConfigError` if the game has none."""
+    """Load a network from a file (default: the shipped one); raise `ConfigError` for any game but Othello on 8x8."""
     if game != Game.OTHELLO:
         raise ConfigError("the convolutional network supports only Othello on 8x8: choose another player")
     return load_cnn_file(weights or data_file("cnn.onnx"), threads)

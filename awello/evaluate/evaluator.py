@@ -47,7 +47,7 @@ SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a bo
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
 }
-QUARTER_LINES = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # by size: rows and columns of the quarter in use
+QUARTER_LINES = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # by board size: the rows and columns of the quarter to use
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Evaluator:
             setattr(self.state.weights.opp, name, opp)
 
     def prepare(self, position: Position, depth: int) -> None:
-        """Prepare the search of a position to a depth, and reset the counts."""
+        """Prepare the search of a position to a depth, and reset the node counts."""
         self.state_array["inner_nodes"] = self.state_array["leaves"] = 0
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
@@ -181,7 +181,7 @@ def load_square_table(name: str) -> Rows:
     except (TypeError, ValueError, OverflowError):
         table = np.zeros(0, np.int32)
     if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > MAX_SETTING:
-        advice = f"write 'table:' with 4 rows of 4, or 8 rows of 8, integers up to {MAX_SETTING}"
+        advice = f"write 'table:' with 4 rows of 4 or 8 rows of 8 integers, {-MAX_SETTING} to {MAX_SETTING}"
         raise ConfigError(f"{name!r} does not contain a valid table: {advice}")
     return [[int(value) for value in row] for row in table]
 

@@ -1,8 +1,8 @@
 """The classic heuristics: estimates of a position from the mover's view, for searches that do not reach the end.
 
-Sources: report 0 (positional, absolute, mobility, mixed), report 3 (tactical) and report 1 (diffscore; its other
-heuristics are in `awale.py`).  Each heuristic has its own units.  The value of a finished game is its score times
-`EXACT_SCALE`.  For a win, this exceeds any estimate, so that a certain win is preferred.
+Sources: report 0 (positional, absolute, mobility, mixed), report 3 (tactical) and report 1 (diffscore; the other
+heuristics of this report are in `awale.py`).  Each heuristic has its own units.  The value of a finished game is its
+score times `EXACT_SCALE`.  For a win, this exceeds any estimate, so that a certain win is preferred.
 
 | heuristic    | features                                                                                    |
 |--------------|---------------------------------------------------------------------------------------------|
@@ -42,7 +42,7 @@ class HeuristicState(Layout):
     # Othello.  Each entry is the sum of the square values for one row and one set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
     mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves
-    absolute_from: int  # the number of discs from which they only count discs
+    absolute_from: int  # the number of discs from which they count only discs
     corner_bonus: int  # the value of a corner for `mobility`
     left_edge: U  # the squares of each edge, which depend on the size of the board
     right_edge: U
@@ -101,7 +101,7 @@ def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> i
 
 @kernel("int64(int64, uint64, uint64, int64, HeuristicState)")
 def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
-    """Return the value by `tactical`: square values, then also mobility, and finally discs only."""
+    """Return the value of `tactical`: square values at first, mobility in addition later, and only discs at the end."""
     if discs >= state.absolute_from:
         return popcount(own) - popcount(opp)
     own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)

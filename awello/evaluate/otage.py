@@ -2,10 +2,10 @@
 
 *Liberties* are the empty squares around a disc; a side prefers few around its own discs.  *Squares* have values from a
 table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how much
-more often the side to move won than lost.  All terms are from the view of the side to move.  The same discs have
-another value when the other side is to move, which is not just the negated value.  A mirrored edge and a corner
-reflected in its diagonal count as the same pattern; so does a pattern with exchanged colours when the other side is to
-move.
+more often the side to move won than lost.  All terms are from the view of the side to move.  If the other side is to
+move, the same discs have another value, which is not just the negated value.  An edge and its mirror image count as the
+same pattern, as do a corner and its reflection in the diagonal, and as do a pattern with one side to move and the
+pattern of opposite colours with the other side to move.
 
 The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
 2 for a disc of the other side.
@@ -20,10 +20,10 @@ from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
 EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares per pattern
-MAX_PATTERN_VALUE = 1000  # the limit for a pattern with which the side to move always wins
+MAX_PATTERN_VALUE = 1000  # approached by a pattern with which the side to move always wins
 MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any won game, whatever the factors are
 LEFT_COLUMN, RIGHT_COLUMN = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
-GATHER_COLUMN = U(0x0102040810204080)  # multiplying the left column by it gathers its bits in the top byte
+GATHER_COLUMN = U(0x0102040810204080)  # multiplying the left column by this gathers the column in the top byte
 
 
 class OtageState(Layout):

@@ -76,7 +76,7 @@ class OtagePatternStatistics:
         self.games = self.balance.copy()
 
     def values(self) -> npt.NDArray[np.int16]:
-        """Return the value of each pattern for the side to move: wins minus losses per game, closer to 0 if rare."""
+        """Return the value of each pattern: about wins minus losses per game, but closer to 0 for rare patterns."""
         ratio = self.balance / (self.games + PRIOR_DRAWS)
         return np.round(otage.MAX_PATTERN_VALUE * ratio).astype(np.int16)[self.kind.canonical_indices]
 
@@ -104,7 +104,7 @@ class OtagePatternStatistics:
                 if len(signs) != self.kind.squares or not abs(balance) <= games:
                     raise ValueError
             except (ValueError, IndexError):
-                expected = f"{self.kind.squares} squares (1, 0 or -1) and '= BALANCE GAMES', |BALANCE| <= GAMES"
+                expected = f"{self.kind.squares} squares (1, 0 or -1) and '= BALANCE GAMES' with |BALANCE| <= GAMES"
                 raise _line_error(number, expected, line) from None
             index = self.kind.canonical_indices[sum(digit * 3**power for power, digit in enumerate(signs))]
             self.balance[index], self.games[index] = balance, games
@@ -149,7 +149,7 @@ class OtageMemory:
         return memory
 
     def format(self) -> str:
-        """Return the text of a file."""
+        """Return the memory as the text of a file."""
         factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERM_NAMES, self.factors, strict=True))
         counts = f"games = {self.games}\nautoplay = {self.autoplay_games}\n"
         patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
@@ -160,7 +160,7 @@ class OtageMemory:
         write_atomically(file, self.format())
 
     def learn_patterns(self, record: Record) -> None:
-        """Add the result of a game to all patterns that occurred, each from the view of the side then to move."""
+        """Add the result of a game to each pattern that occurred, from the view of the side that was to move."""
         evaluator, occurred = OtageEvaluator(self), set[tuple[str, int, int]]()
         for position in record.positions():
             for kind, indices in evaluator.find_patterns(position.own, position.opp):
@@ -190,7 +190,7 @@ def _parse_numbers(lines: Iterable[tuple[int, str]], defaults: dict[str, float])
     for number, line in lines:
         match = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*", line)
         if not match or match[1] not in defaults:
-            raise _line_error(number, f"'NAME = NUMBER' for one of {', '.join(defaults)}", line)
+            raise _line_error(number, f"'NAME = NUMBER' with one of the names {', '.join(defaults)}", line)
         defaults[match[1]] = float(match[2])
     return defaults
 

@@ -4,8 +4,8 @@ Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle
 from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: the mover's
 disc counts +1, the opponent's -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
 vector of 48 numbers, and swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit
-numbers.  The value of the board is the sum of 48 learnt weights, and of one more per side for its number of moves, in
-units of 1/128 disc (`DISC_VALUE`).
+numbers.  The value of the board is the sum of 50 learnt weights, one per lane and one per side for its number of moves,
+in units of 1/128 disc (`DISC_VALUE`).
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
 patterns by stage of the game.  Negating indices to swap the sides is specific to Awello.
@@ -23,7 +23,7 @@ from awello.layout import Int16, Layout, record_at
 from awello.memory import CACHE_LINE, I16, VOID_RESULT
 
 DISC_VALUE = 128  # the value of a disc
-FIRST_STAGE_EMPTIES, STAGE_WIDTH = 10, 2  # stage k has 10 + 2k or 11 + 2k empty squares; stage 0 also fewer
+FIRST_STAGE_EMPTIES, STAGE_WIDTH = 10, 2  # stage k: 10 + 2k or 11 + 2k empty squares; first: or fewer; last: or more
 SHAPES = (
     "a1 b1 c1 a2 b2 c2 a3 b3 c3 d4",
     "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",
@@ -43,7 +43,7 @@ LANE_COUNT = VIEWS * len(SHAPES)
 
 
 def _rotate(square: int) -> int:
-    """Return the square to which a quarter turn of the board moves this one."""
+    """Return the square to which a quarter turn of the board moves `square`."""
     return 8 * (square % 8) + 7 - square // 8
 
 
@@ -67,7 +67,7 @@ for _lane, _squares in enumerate(LANES):
 SHAPE_SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
 SHAPE_CENTRES = [
     sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
-]  # by shape: where the weight of index 0 is among the pattern weights
+]  # by shape: the place of the weight for index 0 among the pattern weights
 PATTERN_WEIGHTS = sum(SHAPE_SIZES)
 MOBILITY_LEVELS = 32  # weights per side: for 0 to 30 moves, and for 31 or more; they follow the pattern weights
 STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
@@ -101,7 +101,7 @@ def _int64(value: int) -> ir.Constant:
 
 
 def _steps(b: Builder, square: Any) -> list[Any]:
-    """Return the three vectors that a disc on a square adds to a row."""
+    """Emit code that loads the three vectors that a disc on a square adds to a row."""
     rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in LANE_STEPS.reshape(-1, 16)]
     table = emit_constant_table(b, "awello_pattern_steps", VECTOR, rows)
     first = b.mul(square, _int64(VECTORS))
@@ -110,7 +110,7 @@ def _steps(b: Builder, square: Any) -> list[Any]:
 
 
 def _vectors(b: Builder, row: Any) -> list[Any]:
-    """Return the addresses of the three vectors of a row."""
+    """Emit code that computes the addresses of the three vectors of a row."""
     start = b.bitcast(row, VECTOR.as_pointer())
     return [b.gep(start, [_int64(part)]) for part in range(VECTORS)]
 
@@ -165,7 +165,7 @@ def update_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> No
 
 @instruction("none(PatternRow)", _emit_swap)
 def swap_row(row: PatternRow) -> None:
-    """Swap the sides of a row in place: a pass."""
+    """Swap the sides of a row in place, as for a pass."""
     row.indices = -np.asarray(row.indices)  # type: ignore[assignment]
 
 
@@ -180,7 +180,7 @@ def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
-    """Return the value that the numbers of moves of both sides have for the mover."""
+    """Return the sum of the weights for both sides' numbers of moves, from the mover's view."""
     own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
     opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])

@@ -17,7 +17,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE_MASK
 
-HIDDEN_WIDTH = 64  # units of a hidden layer: the time grows with its square, and 64 units fill whole vectors
+HIDDEN_WIDTH = 64  # units of a hidden layer: the time grows with the square of this; 64 units fill whole vectors
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
@@ -73,8 +73,8 @@ def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> N
 
 @kernel("int64(int64, uint64, uint64, float32[::1], float32[::1])")
 def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
-    """Compute the first layer, whose inputs are mostly zeros in Othello; return the offset of the next layer."""
-    if game >= ABAPA:  # Awalé; not decided in `rules`, because inputs are not part of the rules
+    """Compute the first layer, whose inputs are mostly zeros in Othello; return the offset of the next weights."""
+    if game >= ABAPA:  # Awalé
         init_sums(weights, HIDDEN_WIDTH * AWALE_INPUTS, sums, HIDDEN_WIDTH)
         add_seeds(own, weights, 0, 0, sums)
         add_seeds(opp, weights, 0, AWALE_INPUTS // 2, sums)
@@ -87,7 +87,7 @@ def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) 
 
 @kernel("int64(float32[::1], int64, float32[::1], float32[::1], int64)", inline=True)
 def compute_layer(weights: Reals, offset: int, inputs: Units, sums: Units, width: int) -> int:
-    """Compute a layer from the positive activations of the previous one; return the offset of the next layer."""
+    """Compute a layer from the positive activations of the previous one; return the offset of the next weights."""
     init_sums(weights, offset + HIDDEN_WIDTH * width, sums, width)
     for unit in range(HIDDEN_WIDTH):
         if inputs[unit] > 0:

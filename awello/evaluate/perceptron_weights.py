@@ -51,7 +51,7 @@ class Perceptron:
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.widths))
 
     def matrices(self, weights: Reals) -> list[tuple[Reals, Reals]]:
-        """Return the matrix and the biases of each layer as views of an array with the layout of the weights."""
+        """Return the matrix and biases of each layer as views of `weights`, which is laid out like the attribute."""
         views, start = [], 0
         for inputs, outputs in pairwise(self.widths):
             middle, end = start + inputs * outputs, start + (inputs + 1) * outputs

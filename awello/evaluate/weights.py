@@ -103,8 +103,8 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
         if rows.shape != (ROW_COUNT, UNIT_COUNT) or rows.dtype != np.int16:
             raise ValueError
     except LOAD_ERRORS:
-        advice = "train a network with 'awello train awale-network'"
-        raise ConfigError(f"{str(file)!r} does not contain network weights for Awalé: {advice}") from None
+        advice = "train them with 'awello train awale-network'"
+        raise ConfigError(f"{str(file)!r} does not contain weights of the Awalé network: {advice}") from None
     return to_awale_network_weights(rows)
 
 

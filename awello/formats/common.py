@@ -24,7 +24,7 @@ MAX_QUOTED_CHARS = 24  # characters of invalid input that error messages quote
 
 
 class DamagedFileError(NotationError):
-    """The file is damaged; the message already names the location."""
+    """An error in a damaged file, whose message already names the location."""
 
 
 def make_damage_error(where: str, expected: str, found: str) -> DamagedFileError:
@@ -80,17 +80,18 @@ def format_number(number: float) -> str:
 
 
 def check_standard_othello(record: Record, format: str) -> None:
-    """Raise `NotationError` if the start is not Othello's standard one, or if a player resigned or forfeited."""
+    """Raise `NotationError` if the start is not Othello's standard one, or if a player lost off the board."""
     if record.start != Position.start():
         raise NotationError(
             f"{format} stores only games of Othello from the standard start, not from {record.start!r}: omit the game"
         )
     if record.loser is not None:
-        raise NotationError(f"{format} cannot record that a player {record.reason or 'lost'}: omit the game")
+        reason = record.reason or "no reason given"
+        raise NotationError(f"{format} cannot store a loss off the board ({reason}): omit the game")
 
 
 def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
-    """Return values or times for a record; empty if all are unknown."""
+    """Return the values or times for a record, or an empty tuple if all are unknown."""
     kept = tuple(numbers)
     return kept if any(number is not None for number in kept) else ()
 
@@ -101,7 +102,7 @@ def format_loss(record: Record) -> str:
 
 
 def parse_loss(text: str, game: Game) -> tuple[int | None, str]:
-    """Parse the side that lost and the reason."""
+    """Parse the side that lost and the reason, as written by `format_loss`."""
     side, _, reason = text.partition(" ")
     if not text:
         return None, ""

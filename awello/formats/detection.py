@@ -77,7 +77,7 @@ def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
         return None
     record = parse_ggf(text) if format == "ggf" else parse_ogn(text)
     if game not in (None, record.start.game):
-        message = f"this is a game of {record.start.game}, not of {game}: choose the other game"
+        message = f"this is a game of {record.start.game}, not of {game}: choose {record.start.game}"
         raise NotationError(message, "other_game", found=str(record.start.game), chosen=str(game))
     return DetectedGame(format, record)
 
@@ -125,7 +125,7 @@ def _find_drawn_pits(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position:
-    """Parse a diagram; without `game`, the variant is taken from a `repr` in the text."""
+    """Parse a diagram; without `game`, a name in the text such as `Game.ROMEIN` gives the variant, else it is abapa."""
     if game is None:
         named = re.search(r"\bGame\.(ABAPA|TOURNAMENT|ROMEIN)\b", text)
         game = Game[named[1]] if named else Game.ABAPA
@@ -288,7 +288,7 @@ def _generate_readings(text: str, starts: list[Position]) -> Iterator[list[str]]
         return
     yield all_names
     # Step 3. The words from the first legal move on, then the longest run of words that can be moves. Such a part must
-    # contain more than half of all possible moves, because the rest is ignored.
+    # contain more than half of all names found in step 2, because the rest is ignored.
     words = list(_split_words(text, game))
     legal = [_drop_until_legal(words, start) for start in starts]
     runs = [list(run) for moves, run in groupby(words, lambda names: names is not None) if moves]

@@ -134,7 +134,7 @@ def _parse_size(text: str) -> Game:
 
 @cache
 def _map_names_to_moves(size: str) -> dict[str, int]:
-    """Map the names of moves to moves."""
+    """Return the moves on a board of the given size by name: squares, and passes."""
     squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
     return squares | dict.fromkeys(PASS_NAMES, PASS)
 

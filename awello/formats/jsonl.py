@@ -1,4 +1,4 @@
-"""JSON lines: one game per line, `{"game": "othello", "players": ["champion", "greedy"], "moves": "f5d6c3...", ...}`.
+"""JSON Lines: one game per line, `{"game": "othello", "players": ["champion", "greedy"], "moves": "f5d6c3...", ...}`.
 
 Matches, tournaments and self-play write their journals in this format.  The fields `game` (the rules) and `moves` (the
 transcript) are required; `players`, `score`, `seconds`, `loser`, `reason` and `tags` are optional; other fields are

@@ -17,7 +17,7 @@ from awello.rules.othello import format_square
 
 LOGBOOK_LINE_PATTERN = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
 SQUARE_NAMES = [format_square(square, 8) for square in range(64)]
-ALTERNATING_SIGNS = "+-" * 60  # by ply, passes included
+ALTERNATING_SIGNS = "+-" * 60  # signs of the plies, passes included
 
 
 def read_logbook(content: str) -> ReadResults:
@@ -64,5 +64,8 @@ def write_logbook(records: Iterable[Record]) -> Iterator[str]:
         line = f"{moves}: {difference} {record.tags.get('Note', '')}".rstrip()
         match = LOGBOOK_LINE_PATTERN.fullmatch(line)
         if not match or (match[2], match[3]) != (difference, record.tags.get("Note")):
-            raise NotationError(f"a logbook stores a disc difference and a one-line note, not {line[len(moves) :]!r}")
+            raise NotationError(
+                f"a logbook stores a disc difference and a one-line note, not {line[len(moves) :]!r}: "
+                "correct the tags Difference and Note"
+            )
         yield f"{line}\n"

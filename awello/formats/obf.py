@@ -24,7 +24,7 @@ class Problem:
     scores: tuple[tuple[int, int], ...] = ()
     """Moves with their scores, in file order."""
     score: int | None = None
-    """The score of the position, if the file gives none for moves."""
+    """The score of the position, if the file gives no scores of moves."""
 
     @property
     def best_score(self) -> int | None:
@@ -66,7 +66,7 @@ def parse_lines(text: str, parse: Callable[[str], T]) -> list[T]:
 
 
 def parse_problem(line: str) -> Problem:
-    """Parse a line without a comment."""
+    """Parse a line of an OBF file whose comment has been removed."""
     board, *rest = line.split(";")
     *_, size = Game.OTHELLO.adapter.parse_position(board)
     position = parse_position(board, Game(size))  # with the game, so that it cannot be read as an Awalé diagram

@@ -34,7 +34,7 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 ROSTER_TAGS = ("Event", "Site", "Date", "Round", "South", "North")
 RESERVED_TAGS = ("Variant", "FEN", "Lost")  # a record stores these elsewhere
 VARIANT_ALIASES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
-MAX_LINE_CHARS = 79  # of moves
+MAX_LINE_CHARS = 79  # characters per line of moves
 
 TAG_LINE_PATTERN = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
 TAG_PATTERN = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
@@ -178,7 +178,7 @@ def _parse_move(token: re.Match[str], position: Position) -> int:
         possible = {
             captured - before,
             after.counts()[side] - before,
-        }  # some programs count the seeds gained at the end of the game
+        }  # some programs also count the seeds gained at the end of the game
         if int(token["taken"]) not in possible:
             raise NotationError(f"expected {name}+{captured - before}, found {token[0]}")
     return move
@@ -240,7 +240,7 @@ def _format_moves(record: Record) -> Iterator[str]:
 
 
 def _format_result(record: Record) -> str:
-    """Format the result of a record: the seeds of both players, or 1-0 or 0-1 if it was not decided on the board."""
+    """Format the result: the seeds of both players, `1-0` or `0-1` for a loss off the board, or `*` if unfinished."""
     if record.loser is not None:
         return ("0-1", "1-0")[record.loser]
     return "-".join(map(str, record.final.score())) if record.final.over else "*"

@@ -48,7 +48,7 @@ def _make_text_format(
     write: Callable[[Iterable[Record]], Iterator[str]],
     signature: str,
 ) -> Format:
-    """Define a text format, identified by a regular expression that matches in the first `DETECTION_BYTES`."""
+    """Define a text format; files in this format match `signature` in their first `DETECTION_BYTES` bytes."""
     pattern = re.compile(signature.encode(), re.M)
     return Format(
         name,
@@ -119,7 +119,7 @@ def detect_format(content: bytes, file_name: str = "") -> Format:
 
 
 def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] = ()) -> ReadResults:
-    """Read the games of a file in any format; `names` are the players and events of a WTHOR file."""
+    """Read the games of a file in any format; `names` are the names of players and events for a WTHOR file."""
     content, damage = decompress(content)
     try:
         format = detect_format(content, file_name)

@@ -88,7 +88,7 @@ def _parse_start(text: str, game: Game) -> tuple[Position, str]:
 
 
 def _parse_tags(words: list[str]) -> dict[str, str]:
-    """Parse the words after the moves."""
+    """Parse the words after the moves into the tags `Difference` and `Note`."""
     difference = {"Difference": words[0]} if words and DIFFERENCE_PATTERN.fullmatch(words[0]) else {}
     note = " ".join(words[len(difference) :])
     return difference | {"Note": note} if note else difference
@@ -115,7 +115,7 @@ def _format_line(record: Record) -> str:
 
 
 def _format_suffix(record: Record) -> str:
-    """Format the difference and the note; raises `NotationError` if a reader would not restore them."""
+    """Format the difference and the note; raises `NotationError` if reading them would give other tags."""
     kept = {tag: record.tags[tag] for tag in ("Difference", "Note") if tag in record.tags}
     text = " ".join(kept.values())
     is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])

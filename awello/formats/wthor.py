@@ -2,8 +2,9 @@
 
 A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers of
 the event and the players, Black's score, Black's theoretical score, and 60 moves as ten times the row plus the column,
-or 0 for no move.  The theoretical score results from best play after the position whose number of empty squares is in
-the header.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes (events) of Latin-1, padded with zeros.
+or 0 for no move.  The theoretical score is Black's score with best play from the position of the game that has as many
+empty squares as the header says.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes (events) of
+Latin-1, padded with zeros.
 
 The numbers and scores of a row are kept as tags, so the records and the header suffice to write the same bytes again.
 """
@@ -23,8 +24,8 @@ from awello.rules.game import PASS
 
 HEADER_STRUCT = struct.Struct("<4BIHHBBBB")
 GAME_STRUCT = struct.Struct("<HHHBB60s")
-PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # of one name
-UNKNOWN_NAME = "???"  # the name numbered 0
+PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # length of one name
+UNKNOWN_NAME = "???"  # the name with number 0
 MAX_NAMES = 1 << 16  # a file has fewer names than this, so that their number fits into 16 bits
 PERFECT_SCORE_EMPTIES = 24  # empty squares from which theoretical scores are usually computed
 
@@ -80,7 +81,7 @@ def parse_header(content: bytes) -> WthorHeader:
 
 
 def is_wthor(content: bytes) -> bool:
-    """Return whether the length of a file matches the header of a `.wtb` file."""
+    """Return whether the length of a file is that of a `.wtb` file with the number of games in its header."""
     return (
         len(content) > HEADER_STRUCT.size
         and len(content) == HEADER_STRUCT.size + GAME_STRUCT.size * parse_header(content).games
@@ -142,7 +143,7 @@ def parse_names(content: bytes) -> WthorNames:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
-    """Format a `.wtb` file; for missing tags, write 0 or, as Black's score, that of the final position."""
+    """Format a `.wtb` file; a missing tag is written as 0, but a missing `Score` as Black's final score."""
     rows = [_format_row(record) for record in records]
     yield HEADER_STRUCT.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
@@ -159,7 +160,7 @@ def _format_row(record: Record) -> bytes:
 
 
 def _parse_number_tag(tags: Mapping[str, str], name: str) -> int | None:
-    """Parse a numeric tag; None if it is missing."""
+    """Parse a numeric tag; return None if it is missing."""
     if name not in tags:
         return None
     largest = 255 if name in ("Score", "Theoretical") else MAX_NAMES - 1

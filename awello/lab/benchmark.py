@@ -1,4 +1,4 @@
-"""Games against random: the tables of report 2, and the mean share of the board, which that report proposes."""
+"""Games against `random`, with the measures of report 2 and one that it proposes: the mean share of the board."""
 
 import statistics
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (6, 8)
-COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # report 2 compares them with alpha-beta
+COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # by game; report 2 compares these with alpha-beta
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games of alpha-beta with each heuristic and depth; up to depth 6, also of report 2's other algorithms."""
+    """Plan games of alpha-beta with each heuristic and depth; up to depth 6, also games of `COMPARED_SEARCHES`."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())
@@ -25,7 +25,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, points = Report(folder, f"Against random: {plan.game}"), plan.find_rules().points
-    report.add_text(f"{plan.games} games for each player against `random`, seed {plan.seed}, colours alternating.")
+    report.add_text(f"Each player plays {plan.games} games against `random`, colours alternating; seed {plan.seed}.")
     rows: list[list[object]] = []
     for (spec, _), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         won = sum(game.score[0] > game.score[1] for game in played)
@@ -45,8 +45,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
             ]
         )
     unit = plan.find_rules().adapter.share_name
-    header = ["player", "games won", f"{unit} held at the end, %", "random at the end, %"]
-    header += ["mean during the game, %", "random during the game, %"]
+    header = ["player", "games won", f"{unit} held at the end, %", "held by random at the end, %"]
+    header += ["mean share during the game, %", "mean share of random during the game, %"]
     header += ["mean time per move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.add_table("players", "Games against random", header, rows)
     report.write()

@@ -1,4 +1,4 @@
-"""A round robin of all configurations of the same depth, with results by strategy, table, depth and colour.
+"""A round robin of all configurations of the same depth, with results by strategy, square table, depth and colour.
 
 Games start from random openings that all pairings share; each opening is played with both colours.  Without openings,
 deterministic searches would repeat the same game.
@@ -15,7 +15,7 @@ from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (2, 4, 6)
 TABLE_STRATEGIES = ("positional", "mixed")
-STRATEGIES = {  # by game, with player settings; a strategy with a square table occurs once per table
+STRATEGIES = {  # by game: pairs of a strategy and settings; with square tables, one pair per table
     "othello": [*product(TABLE_STRATEGIES, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
     "awale": [("diffscore", "")],
 }
@@ -28,7 +28,7 @@ def list_players(game: str, depth: int) -> list[str]:
 
 
 def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
-    """Return groups of players that meet: one group per depth, or one in all for a game with a single strategy."""
+    """Return groups of players that meet: one group per depth, or a single group if the game has only one strategy."""
     groups = {str(depth): list_players(game, depth) for depth in depths}
     if len(STRATEGIES[game]) > 1 or len(depths) == 1:
         return groups
@@ -36,7 +36,7 @@ def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan all pairs of the players in each group and `random`."""
+    """Plan games between all pairs of players in each group; `random` belongs to every group."""
     specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
@@ -53,7 +53,7 @@ class ChampionshipResults:
             self.scores += [(first, second, game.side, one, other), (second, first, 1 - game.side, other, one)]
 
     def find_scores(self, specs: Sequence[str], side: int | None = None, opponents: Sequence[str] = ()) -> list[int]:
-        """Return the scores of players, filtered by side and opponents; by default, without games against random."""
+        """Return the scores of specs, filtered by side and opponents; by default, without games against `random`."""
         return [
             score
             for spec, opponent, played_side, score, _ in self.scores
@@ -72,9 +72,10 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     results, report = ChampionshipResults(plan, games), Report(folder, f"Championship: {plan.game}")
     report.add_text(
-        f"{plan.games} games for each pair, from {(plan.games + 1) // 2} random openings of {plan.opening_plies} plies "
-        f"that all pairs share, each played with both colours; seed {plan.seed}. Scores are "
-        "official final scores; in Othello, the winner gets the empty squares. A draw is half a point."
+        f"Each pair plays {plan.games} games from {(plan.games + 1) // 2} random openings of {plan.opening_plies} "
+        "plies. All pairs share the openings, and each opening is played with both colours; "
+        f"seed {plan.seed}. Scores are official final scores; in Othello, the winner gets the empty squares. A draw is "
+        "half a point."
     )
     several_strategies = len(STRATEGIES[plan.game]) > 1
     if several_strategies:
@@ -135,7 +136,7 @@ def _pairwise(report: Report, label: str, names: Sequence[str], results: Champio
 
 
 def _compare_mixed(results: ChampionshipResults) -> list[str]:
-    """Compare mixed with the other strategies at depth 6; report 0 concludes that it is the best."""
+    """Compare mixed with the other strategies at depth 6; report 0 concludes that mixed is the best."""
     mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
     for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):
@@ -147,7 +148,7 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         verb = "beats" if shares[name] > 0.5 else "does not beat"
         mean = "{:.1f} to {:.1f}".format(*scores[name])
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
-    text = ["Report 0 concludes this, based on mean scores over all opponents. In direct games here:", "\n".join(lines)]
+    text = ["Report 0 concludes that it is, by mean scores over all opponents. In direct games here:", "\n".join(lines)]
     if shares["positional"] <= 0.5:
         by_table = [
             100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
@@ -155,10 +156,11 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]
         text += [
-            "This differs from report 0. One reason: against positional with table 1, mixed scores "
-            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 does not separate these, "
-            "and the better the table, the more mixed loses by not using it after 30 discs. Over all opponents, the "
-            f"mean scores are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional: a mean score also counts "
+            "This differs from report 0. One reason is the square table: mixed scores "
+            f"{by_table[0]:.0f} % of the points against positional with table 1, but {by_table[1]:.0f} % against "
+            "positional with table 2. Report 0 does not separate these. The better the table, the more mixed loses by "
+            "not using it from 30 discs on. Another reason is the measure: the mean scores over all opponents are "
+            f"{overall[0]:.1f} for mixed and {overall[1]:.1f} for positional, but a mean score also counts "
             "the margin of games that are won in any case."
         ]
     return text

@@ -17,7 +17,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 TEXTBOOK_SETTINGS = "tt_entries=0,move_ordering=false"
-REPORT0_SETTINGS = f"{TEXTBOOK_SETTINGS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
+REPORT0_SETTINGS = f"{TEXTBOOK_SETTINGS},strict_cutoff=true"  # report 0's alpha-beta: no cutoff if alpha equals beta
 SEARCH_SETTINGS = {
     "transposition table": "tt_entries=65536,move_ordering=false",
     "move ordering": "tt_entries=0,move_ordering=true",
@@ -27,12 +27,12 @@ SEARCH_SETTINGS = {
 
 
 def list_compared_heuristics(game: str) -> tuple[str, ...]:
-    """Return the heuristics to compare in a game."""
+    """Return the heuristics to compare for a game."""
     return {"othello": published.REPORT0_STRATEGIES, "awale": ("diffscore",)}[game]
 
 
 def make_spec(heuristic: str, depth: int, settings: str | None) -> str:
-    """Return the spec of alpha-beta with settings, or of plain negamax for `None`, with table 2 as in report 0."""
+    """Return the spec of alpha-beta with `settings` (None: of plain negamax), with square table 2 as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if settings is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, settings]))
@@ -72,7 +72,7 @@ class ComplexityResults:
         return [game.seconds[0] for game in self.games[spec]]
 
     def mean_nodes_by_move(self, spec: str) -> list[float]:
-        """Return the mean nodes of a player's first move, second move, and so on."""
+        """Return the mean number of nodes for a player's first move, second move, and so on."""
         return means_by_move([game.nodes[0] for game in self.games[spec]])
 
 
@@ -91,9 +91,9 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.add_text(
-        f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With the "
-        "same seed, all searches with the same heuristic and depth play the same games. Every visited position is a "
-        "node, including the root."
+        f"Each configuration plays {plan.games} games against `random`, colours alternating; seed {plan.seed}. With "
+        "the same seed, all searches with the same heuristic and depth play the same games. Every visited position is "
+        "a node, including the root."
     )
     _time_table(report, plan.game, depths, results)
     _node_tables(report, plan.game, depths, results)
@@ -119,7 +119,7 @@ def _time_table(report: Report, game: str, depths: Sequence[int], results: Compl
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
     report.add_text("## Time per game")
     header += ["report 0: alpha-beta, s", "report 0: plain, s"]
-    report.add_table("time", "Time of the searching player for a whole game", header, rows)
+    report.add_table("time", "Time that the searching player uses in a whole game", header, rows)
 
 
 def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
@@ -141,7 +141,7 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
     report.add_text("## Nodes per move")
     header = ["depth", "heuristic", "mean, %", *(f"strict cutoff: {statistic}, %" for statistic in STATISTIC_NAMES)]
     header += [f"report 0: {statistic}, %" for statistic in STATISTIC_NAMES]
-    report.add_table("ratios", "Nodes with alpha-beta, percent of the nodes without", header, ratios)
+    report.add_table("ratios", "Nodes with alpha-beta, in percent of the nodes without it", header, ratios)
     if remarks:
         report.add_text(RATIO_REMARK, "\n".join(remarks))
     header = [
@@ -156,10 +156,10 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
 
 STATISTIC_NAMES = ("max", "mean", "std")
 RATIO_REMARK = (
-    "Report 0's alpha-beta cuts only when alpha *exceeds* beta and does not cut at equality, which costs most "
-    'for heuristics with few distinct values. The columns "strict cutoff" are for this alpha-beta. The first column is '
-    "for one that cuts as soon as alpha reaches beta, which gives the same values. Means that differ from report 0's "
-    "by more than a factor of two:"
+    "Report 0's alpha-beta cuts off only when alpha *exceeds* beta, not when they are equal. This costs most for "
+    'heuristics with few distinct values. The columns "strict cutoff" show this version. The column "mean, %" shows an '
+    "alpha-beta that cuts off as soon as alpha reaches beta; it finds the same values. These means differ from report "
+    "0's by more than a factor of two:"
 )
 
 

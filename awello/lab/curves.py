@@ -35,7 +35,7 @@ VIEW_DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class TrainingCurves:
-    """The results of a training run; accuracies are top-1."""
+    """The results of a training run."""
 
     name: str
     settings: Mapping[str, Any]
@@ -44,9 +44,9 @@ class TrainingCurves:
     positions: int | None
     """Size of the training set."""
     winners_top1: float | None
-    """Accuracy on winners' moves of the test set."""
+    """Top-1 accuracy on winners' moves of the test set."""
     all_top1: float | None
-    """Accuracy on all moves of the test set."""
+    """Top-1 accuracy on all moves of the test set."""
     curves: tuple[tuple[float, ...], ...]
     """One row of `CURVE_COLUMNS` per evaluation on the validation set."""
 
@@ -71,22 +71,22 @@ class TrainingCurves:
         return network, VIEW_DESCRIPTIONS[self.settings["view"]], teacher + played
 
 
-def load_shipped_trainings() -> list[TrainingCurves]:
+def load_shipped_training_runs() -> list[TrainingCurves]:
     """Load the results of the shipped training runs; the first run produced the shipped network."""
     content = json.loads(data_file("cnn-curves.json").read_text("utf-8"))
     return [TrainingCurves(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
 
 
-def write_trainings(trainings: list[TrainingCurves], file: Path) -> None:
+def write_training_runs(training_runs: list[TrainingCurves], file: Path) -> None:
     """Write the results of training runs to a file, one run per line."""
-    lines = [json.dumps(asdict(each), separators=(",", ":")) for each in trainings]
+    lines = [json.dumps(asdict(each), separators=(",", ":")) for each in training_runs]
     file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")
 
 
 def read_training(folder: Path, name: str) -> TrainingCurves:
-    """Read the results of a training run from its folder, rounded to four digits; unfinished runs have only curves."""
+    """Read the results of a training run from its folder, rounded to four significant digits."""
     curves, file = _read_curves(folder), folder / "report.json"
-    if not file.exists():
+    if not file.exists():  # an unfinished run has only curves
         return TrainingCurves(name, {}, None, None, None, None, curves)
     try:
         report = json.loads(file.read_text("utf-8"))
@@ -98,11 +98,11 @@ def read_training(folder: Path, name: str) -> TrainingCurves:
         winners, all_moves = (_round(report["test"][part]["top1"]) for part in ("winners", "all"))
         return TrainingCurves(name, settings, report["parameters"], training_positions, winners, all_moves, curves)
     except (OSError, ValueError, KeyError, TypeError):
-        raise ConfigError(f"{file} is damaged: remove it, or give the folder of another training") from None
+        raise ConfigError(f"{file} is damaged: remove it, or give the folder of another training run") from None
 
 
 def find_snapshots(folder: Path) -> dict[int, Path]:
-    """Find the snapshots of a training run, by step."""
+    """Return the snapshot files of a training run by step, in increasing order."""
     snapshots = {file.stem.partition("-")[2]: file for file in (folder / "epochs").glob("network-*.onnx")}
     return {int(step): snapshots[step] for step in sorted(filter(str.isdecimal, snapshots), key=int)}
 
@@ -116,11 +116,11 @@ def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
             measured = tuple(_round(row[name]) for name in CURVE_COLUMNS)
             rows = [*(before for before in rows if before[0] < measured[0]), measured]
     except OSError:
-        raise ConfigError(f"{folder} is not the folder of a training: it contains no curves.jsonl") from None
+        raise ConfigError(f"cannot read {file}: give the folder of a training run, which contains this file") from None
     except (ValueError, KeyError, TypeError):
-        raise ConfigError(f"{file} is damaged: give the folder of another training") from None
+        raise ConfigError(f"{file} is damaged: give the folder of another training run") from None
     if not rows:
-        raise ConfigError(f"{file} is empty: wait for the first evaluation of the training")
+        raise ConfigError(f"{file} is empty: wait for the first evaluation of the training run")
     return tuple(rows)
 
 

@@ -1,8 +1,9 @@
 """Iterative deepening on small explicit trees: `search/iterative_kernels.py` in plain Python (report 4, section II.3).
 
 The search to a depth finds a *variation* for each root move: the principal variation, or the replies that refute the
-move.  The *hints* for the next depth are none, the best move, the best branch (its whole variation), or the variations
-of all moves (the refutation tables): the hinted moves are searched first wherever they are legal.
+move.  At the next depth, the moves named by the *hints* are searched first wherever they are legal.  The hints are
+empty (`none`), the best move (`move`), its whole variation (`branch`), or the variations of all moves (`tables`, the
+refutation tables).
 """
 
 import math
@@ -21,7 +22,7 @@ DEEP_VALUES = [
     [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
 ]
 
-MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; MAX_NOISE is the maximum error of the shallow values
+MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # for random trees; MAX_NOISE is the maximum error of the shallow values
 BRANCHING = (3, 5)
 
 
@@ -41,7 +42,7 @@ class DepthResult:
     move: str
     value: float
     variations: dict[str, Variation]
-    """Variations by root move, which is their first move."""
+    """The variation of each root move, which is its first move."""
     leaves: int
 
 
@@ -57,7 +58,7 @@ def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
 def deepen(
     root: ExampleNode, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
-    """Search each depth with hints from the previous depth; moves without a hint are searched in `order`."""
+    """Search to each depth with hints from the previous one; moves without a hint are searched in `order`."""
     previous = None
     for depth in depths:
         previous = search_depth(root, depth, hints, order, previous)
@@ -88,7 +89,7 @@ class ExampleSearch:
         self.order, self.leaves = order, 0
 
     def search(self, node: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Variation]:
-        """Return the fail-soft value, and the variation of the moves that raised alpha."""
+        """Return the fail-soft value and the best line, which is empty if no move raised alpha."""
         if depth == 0 or not node.children:
             self.leaves += 1
             return node.value, ()

@@ -26,13 +26,13 @@ class ExperimentPlan(GamePlan):
     games: int
     seed: int
     opening_plies: int = 0
-    """The number of random first moves, which two consecutive games share."""
+    """Number of random first moves; two consecutive games of a pairing share them."""
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "games"
 
     @cached_property
     def schedule(self) -> list[tuple[int, int]]:
-        """The pairing of each game, and its number within the pairing, in playing order."""
+        """The pairing of each game, and the number of the game within the pairing, in playing order."""
         return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
 
     @property
@@ -61,7 +61,7 @@ class ExperimentPlan(GamePlan):
 
 @dataclass(frozen=True)
 class ExperimentGame:
-    """A game of an experiment; entry 0 of a tuple belongs to the first player of the pairing."""
+    """A game of an experiment; the entries of each tuple belong to the first and the second player of the pairing."""
 
     pairing: int
     number: int
@@ -75,7 +75,7 @@ class ExperimentGame:
     seconds: tuple[float, float]
     moves: tuple[int, int]
     nodes: tuple[list[int], list[int]]
-    """Nodes searched for each move, for players that report them."""
+    """Nodes searched for each move; empty for players that do not report them."""
 
 
 def run_experiment(

@@ -1,10 +1,10 @@
 """A tournament of nine players for Awalé: figure 3 of report 1.
 
 Every pair plays rounds of two games, in which each player moves first once.  The player with the larger total score
-wins the round and gets 3 points; a draw gives 1 point.  The total of a player is the sum over all opponents of its mean
-points per round, at most 24.  The heuristics use learnt weights and a node budget, which grows by a factor of 4 per ply
-of depth; `MinMax` is alpha-beta with DiffScore.  Report 1 does not describe two of the nine players; its
-final agent and the greedy player replace them.
+wins the round and gets 3 points; a draw gives both 1 point.  A player's mean points per round are added up over all
+opponents, which gives at most 24.  The heuristics use learnt weights and a node budget, which is multiplied by 4 for
+each ply of depth; `MinMax` is alpha-beta with DiffScore.  Report 1 does not describe two of the nine players; its final
+agent and the greedy player replace them.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def list_players(depth: int) -> dict[str, str]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan all pairs of the nine players; the default variant is that of report 1.  Games are rounded up to pairs."""
+    """Plan games of all pairs of players, rounded up to whole rounds; the default variant is that of report 1."""
     if game != "awale":
         raise ConfigError("the experiment heuristics is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))
@@ -50,7 +50,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 
 def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
-    """Return the mean points per round of the first spec against the second, by pair of specs."""
+    """Return, for each ordered pair of specs, the mean points per round of the first against the second."""
     points = {}
     for (one, other), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
@@ -74,9 +74,10 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         for name, spec in names.items()
     }
     report.add_text(
-        f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
-        f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
-        "round: 3 for the larger total score in the two games of a round, 1 for a draw.",
+        f"Each pair plays {plan.games // 2} rounds by the rules `{plan.variant}`. Both games of a round begin with the "
+        f"same {plan.opening_plies} random moves, which all pairs share; seed {plan.seed}. A round gives 3 points for "
+        "the larger total score in its two games, 1 for a draw. The mean points per round are added up over all "
+        "opponents.",
         "Report 1 names "
         + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in REPLACEMENTS.items())
         + " without describing them.",

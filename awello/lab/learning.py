@@ -2,8 +2,8 @@
 
 The player `cnn`, which plays the most probable move without search, meets alpha-beta with each heuristic of report 0,
 Otage, and levels of the champion; two players that search with the network meet the champion in fewer games.  A player
-is as strong as the level against which it scores half of the points.  With the folder of a training run, the report
-also shows the strength of its snapshots.
+is as strong as the level against which it scores half of the points.  If the folder of a training run is given, the
+report also shows the strength of the run's snapshots.
 
 Games start from balanced random openings, each played with both colours, because the network plays deterministically.
 """
@@ -23,7 +23,7 @@ from awello.arena.openings import balanced_opening
 from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import published
-from awello.lab.curves import TrainingCurves, find_snapshots, load_shipped_trainings, read_training
+from awello.lab.curves import TrainingCurves, find_snapshots, load_shipped_training_runs, read_training
 from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
@@ -36,33 +36,35 @@ OTAGE_SPECS = ("otage@20ms", "otage@100ms")
 CHAMPION_LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
 REMARKS = (
-    "Four trainings, all on the games of 1977 to 2015. The last two columns are accuracies in games of 2016 to 2025: "
-    "the share of the moves, of winners and of both sides, that were the first choice of the network, without "
-    "search and without symmetries. The accuracy of the shipped network was measured before quantisation.",
-    "- *The shipped network* has a teacher, a large network that was trained earlier: the teacher's predictions make "
-    "up four fifths of its targets.\n"
-    "- *Report 0's network* has the layers of the report, its single plane, only winners' moves, and no value. Its "
-    "training differs from the report: random symmetries, and illegal moves masked.\n"
-    "- *Small, by colours* and *small, by the mover* are the same network, each trained for 1.2 minutes without a "
-    "teacher. They differ in their inputs: Black's and White's discs and the side to move, or the mover's and "
-    "the opponent's discs and the legal moves.",
-    "So only the two small trainings differ in a single respect. The first two differ from each other, and from these, "
-    "in network, targets and time, so no difference in their results has a single cause. The loss of the "
-    "shipped network cannot be compared with the others either: it is measured against the teacher, the others against "
-    "the moves played.",
+    "Awello contains the results of four training runs, all on the games of 1977 to 2015. The last two columns of the "
+    "table are accuracies in games of 2016 to 2025. They say how often the most probable move of the network was the "
+    "move played: first in positions where the later winner was to move, then in all positions. The network was used "
+    "without search and without averaging over symmetries, and the shipped network before its quantisation.",
+    "- *The shipped network* learnt from a teacher, a larger network that was trained earlier. The teacher's "
+    "predictions make up four fifths of its targets.\n"
+    "- *Report 0's network* has the layers that report 0 describes and its input, a single plane. As in the report, it "
+    "learns only from winners' moves and does not predict the result. Unlike in the report, the boards are transformed "
+    "by random symmetries, and illegal moves are masked.\n"
+    "- *Small, by colours* and *small, by the mover* have the same layers and were trained for 1.2 minutes each, "
+    "without a teacher. Only their inputs differ: the first network receives Black's discs, White's discs and the side "
+    "to move; the second receives the mover's discs, the opponent's discs and the legal moves.",
+    "The two small networks therefore show the effect of the inputs. All other pairs of runs differ in network, "
+    "targets and training time, so a difference in their results has no single cause. The losses cannot all be "
+    "compared either: that of the shipped network is measured mainly against the teacher's predictions, those of the "
+    "other networks against the moves played.",
 )
 
 
 @dataclass(frozen=True)
 class LearningPlan(ExperimentPlan):
-    """A plan with balanced openings whose pairings have different numbers of games."""
+    """A plan with balanced openings, in which each pairing has its own number of games."""
 
     counts: tuple[int, ...] = ()
     """Number of games of each pairing."""
     training: str = ""
     """Folder of the training run to report on; empty for none."""
     networks: tuple[str, ...] = ()
-    """Fingerprints of the snapshots."""
+    """SHA-256 hashes of the snapshots."""
 
     @cached_property
     def schedule(self) -> list[tuple[int, int]]:
@@ -75,7 +77,7 @@ class LearningPlan(ExperimentPlan):
 def make_plan(
     game: str, variant: str | None, games: int, depths: Sequence[int], seed: int, training: Path | None = None
 ) -> LearningPlan:
-    """Plan the games of the players with a network, and of snapshots against two opponents."""
+    """Plan the games of the players that use the network, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
     policy_player, *searching = CHAMPION_LEVELS
@@ -87,7 +89,7 @@ def make_plan(
     slow = [(name, champion_spec(level)) for name in searching for level in CHAMPION_LEVELS[name]]
     networks = find_snapshots(training) if training else {}
     if training:
-        read_training(training, str(training))  # raises an error if it is damaged
+        read_training(training, str(training))  # raises `ConfigError` if its files are damaged
     snapshots = [(snapshot_spec(file), opponent) for file in networks.values() for opponent in SNAPSHOT_OPPONENTS]
     many, few = games + games % 2, max(2, 2 * round(games * SLOW_GAMES_SHARE / 2))
     counts = (*(many for _ in quick), *(few for _ in slow), *(SNAPSHOT_GAMES_FACTOR * many for _ in snapshots))
@@ -111,7 +113,7 @@ def champion_spec(level: int) -> str:
 def snapshot_spec(file: Path) -> str:
     """Return the spec of a snapshot, without averaging over symmetries."""
     if "," in str(file):
-        raise ConfigError(f"the path {file} contains a comma, which specs cannot contain: rename the folder")
+        raise ConfigError(f"the path {file} contains a comma, which is not possible in a spec: rename the folder")
     return f"cnn,weights={file},symmetries=1"
 
 
@@ -130,7 +132,7 @@ class PairingResult:
     mean_lead: float
     """Mean final margin, in discs."""
     milliseconds: tuple[float, float]
-    """Mean time per move of both players."""
+    """Mean time per move of the first and the second player."""
 
     @property
     def games(self) -> int:
@@ -139,7 +141,7 @@ class PairingResult:
 
 
 def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], PairingResult]:
-    """Summarise each pairing; both games of an opening count as one sample."""
+    """Summarise each pairing; for the interval, the two games of an opening are one sample."""
     results = {}
     for pair, played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
@@ -163,7 +165,7 @@ def fit_decreasing(shares: Sequence[float]) -> list[float]:
 
 
 def find_equal_level(points: Mapping[int, float]) -> float:
-    """Interpolate the level against which a player scores half of the points; ±infinity if outside all levels."""
+    """Interpolate the level against which a player scores half of the points; ±infinity outside the levels played."""
     shares = dict(zip(points, fit_decreasing(list(points.values())), strict=True))
     if min(shares.values()) > 0.5:
         return math.inf
@@ -174,7 +176,7 @@ def find_equal_level(points: Mapping[int, float]) -> float:
 
 
 def format_level(level: float, levels: Sequence[int]) -> str:
-    """Format a level with one decimal, or as `above` or `below` if it is outside the levels played."""
+    """Format a level with one decimal, or as `above N` or `below N` if it is outside the levels played."""
     if math.isfinite(level):
         return f"{level:.1f}"
     return f"above {levels[-1]}" if level > 0 else f"below {levels[0]}"
@@ -184,11 +186,11 @@ def format_level(level: float, levels: Sequence[int]) -> str:
 def write_report(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, results = Report(folder, "Players with a network"), summarise_pairings(plan, games)
-    trainings, own = load_shipped_trainings(), None
+    training_runs, own = load_shipped_training_runs(), None
     if plan.training:
         own = read_training(Path(plan.training), f"`{plan.training}`")
-        trainings.append(own)
-    _write_trainings(report, trainings)
+        training_runs.append(own)
+    _write_training_runs(report, training_runs)
     if own and plan.networks:
         networks = find_snapshots(Path(plan.training)).items()
         by_opponent = {
@@ -208,27 +210,27 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _write_trainings(report: Report, trainings: Sequence[TrainingCurves]) -> None:
+def _write_training_runs(report: Report, training_runs: Sequence[TrainingCurves]) -> None:
     rows: list[list[object]] = []
-    for each in trainings:
+    for each in training_runs:
         spent = [each.last("seconds") / 60, int(each.last("step")), each.last("epochs")]
         shares = map(_percent, (each.winners_top1, each.all_top1))
         rows.append([each.name, *each.describe(), each.parameters, *spent, *shares])
     header = ["training", "network", "inputs", "targets", "parameters", "minutes", "steps", "epochs"]
     report.add_text("## Learning curves", *REMARKS)
-    report.add_table("trainings", "Trainings", [*header, "winners' moves, %", "all moves, %"], rows)
+    report.add_table("training_runs", "Training runs", [*header, "winners' moves, %", "all moves, %"], rows)
     label = "winners' moves, top-1 accuracy, %"
     report.add_plot(
-        "curves-top1", f"On the validation set: {label}", partial(_draw_curves, trainings, "top1", label, 100)
+        "curves-top1", f"On the validation set: {label}", partial(_draw_curves, training_runs, "top1", label, 100)
     )
     label = "loss of the moves"
     report.add_plot(
-        "curves-moves", f"On the training set: {label}", partial(_draw_curves, trainings, "moves", label, 1)
+        "curves-moves", f"On the training set: {label}", partial(_draw_curves, training_runs, "moves", label, 1)
     )
 
 
-def _draw_curves(trainings: Sequence[TrainingCurves], column: str, label: str, factor: float, axes: Any) -> None:
-    for each in trainings:
+def _draw_curves(training_runs: Sequence[TrainingCurves], column: str, label: str, factor: float, axes: Any) -> None:
+    for each in training_runs:
         figures = [factor * figure for figure in each.column(column)]
         axes.plot(each.column("epochs"), figures, marker=".", label=each.name.strip("`"))
     axes.set(xlabel="epochs", ylabel=label, xscale="log")
@@ -247,8 +249,8 @@ def _write_snapshots(
         rows.append([step, epochs, _percent(top1), *against])
     report.add_text(
         "## Strength of the snapshots",
-        f"Snapshots of the training {training.name}, without symmetries, against two fixed opponents, {games} games "
-        "each: percent of the points, and the half width of the 95 % interval.",
+        f"Snapshots of the training run {training.name}, without averaging over symmetries, play {games} games against "
+        "each of two opponents. The columns show the points in percent and the half width of their 95 % interval.",
     )
     header = ["step", "epochs", "winners' moves (validation), %"]
     header += [name for opponent in SNAPSHOT_OPPONENTS for name in (f"`{opponent}`, %", f"`{opponent}`, ±")]
@@ -273,7 +275,7 @@ def _write_heuristics(
         "## Against the heuristics and Otage",
         f"`{policy_player}` does not search: it plays the most probable move, averaged over the eight symmetries. "
         f"It plays {plan.counts[0]} games against each opponent, from balanced openings of {plan.opening_plies} random "
-        f"plies, each played with both colours; seed {plan.seed}. Points are in percent, a draw is half a point.",
+        f"plies, each played with both colours; seed {plan.seed}. Points are in percent; a draw is half a point.",
     )
     rows: list[list[object]] = [
         [name, *(100 * results[policy_player, alphabeta_spec(name, depth)].points for depth in depths)]
@@ -284,7 +286,7 @@ def _write_heuristics(
     lines = ", ".join(
         f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE_SPECS
     )
-    report.add_text(f"Against Otage of report 4, with its shipped memory: {lines}.")
+    report.add_text(f"Points against Otage, the program of report 4, with its shipped memory: {lines}.")
 
 
 def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResult]) -> None:

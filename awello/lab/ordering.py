@@ -1,7 +1,7 @@
 """The effect of move ordering: figure 2 of report 1.
 
-Textbook alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter searches moves unordered,
-ordered by scores learnt in advance, or ordered by scores that it keeps updating.  Each search plays against itself.
+Textbook alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter does not order moves, orders
+them by scores learnt in advance, or orders them by scores that it keeps updating.  Each search plays against itself.
 All of them choose the same moves, so with the same seed they play the same games, and their nodes and times can be
 compared.
 """
@@ -28,15 +28,17 @@ SEARCH_SPECS = {
 }
 DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
-    "Nodes saved are relative to textbook alpha-beta. Report 1's first row is its initial implementation, with another "
-    "board representation; its times are from another machine and language, so only the savings can be compared.",
-    "A move category that is tried first can only lose score, and one that is tried late gains much if it succeeds. "
-    "So scores stay close to each other and adapt to the current positions: live scores save more than frozen ones.",
+    "Nodes saved are relative to textbook alpha-beta. In report 1, the first row is its initial implementation, with "
+    "another board representation. The report's times are from another machine and language, so only the savings can "
+    "be compared.",
+    "The score of a move category that is tried first can only fall; the score of a category that is tried late rises "
+    "much if its move succeeds. So scores stay close to each other and adapt to the current positions: live scores "
+    "save more than frozen ones.",
 )
 
 
 def list_searches(game: str) -> dict[str, str]:
-    """Return the searches to compare; the frozen order needs shipped scores."""
+    """Return the specs of the searches to compare, by name; the frozen order needs shipped scores."""
     return {name: spec for name, spec in SEARCH_SPECS.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 
@@ -65,11 +67,11 @@ def nodes_by_ply(game: ExperimentGame) -> list[int]:
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, names = Report(folder, f"Move ordering: {plan.game}"), list(list_searches(plan.game))
-    rules = f", rules of {plan.variant}" if plan.variant else ""
+    rules = f", rules: `{plan.variant}`" if plan.variant else ""
     report.add_text(
-        f"Each search, with `{default_heuristic(plan.game)}`, plays against itself: games {plan.games}, "
-        f"seed {plan.seed}{rules}. With the same seed, all searches play the same games. Every visited position "
-        "is a node, including the root."
+        f"Each search uses the heuristic `{default_heuristic(plan.game)}` and plays against itself (games: "
+        f"{plan.games}, seed: {plan.seed}{rules}). With the same seed, all searches play the same games. Every visited "
+        "position is a node, including the root."
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:

@@ -32,16 +32,16 @@ SEARCHES = {
     NO_WINDOW: OtageOptions(aspiration=False),
     "alpha-beta alone": OtageOptions("none", move_ordering=False, aspiration=False),
 }
-GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # for report 4's game: without and with variations
+GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # for report 4's game: without variations, with variations
 RANDOM_TREES = 200
 DISC_RANGE = (14, 30)
-PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # of the games from which positions are sampled
+PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # in the games from which positions are sampled
 VARIATIONS_PLY = 8  # the ply of report 4's game whose variations the report shows
 
 
 @dataclass(frozen=True)
 class SearchedPosition:
-    """The results of all searches of a position, at each depth."""
+    """The results of several searches of a position, at each depth."""
 
     kind: str
     number: int
@@ -65,7 +65,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
 
     @property
     def schedule(self) -> list[tuple[str, int]]:
-        """The kind and number of each position."""
+        """Each position as `sample` and its number, or as `game` and its ply."""
         return [*(("sample", number) for number in range(self.positions)), *(("game", ply) for ply in _otage_plies())]
 
     @property
@@ -143,10 +143,10 @@ def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: 
     """Write the report of the experiment."""
     report = Report(folder, "Otage: leaves saved by the variations of the previous depth")
     report.add_text(
-        "A variation is the best continuation after a root move: the principal variation, and for every other move the "
-        "replies that refute it. The next depth first tries no hints (alpha-beta), the best move, the best branch "
-        "(the principal variation) or the variations of all moves (the refutation tables). All searches find the same "
-        "values."
+        "A variation is a root move with its best continuation: for the best move, the principal variation; for every "
+        "other move, the replies that refute it. The searches differ in what they try first at the next depth: nothing "
+        "(alpha-beta), the best move, the best branch (the principal variation), or the variations of all moves (the "
+        "refutation tables). All searches find the same values."
     )
     _write_trees(report, plan.seed)
     for depth in depths:
@@ -170,7 +170,7 @@ def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
 
 
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
-    """Count the leaves that each algorithm visits in a number of random trees together."""
+    """Count the leaves that each algorithm visits in all of `trees` random trees."""
     rng = random.Random(seed)
     counts = [count_leaves(example_trees.make_random_tree(rng)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}
@@ -201,7 +201,7 @@ def _write_trees(report: Report, seed: int) -> None:
 
 def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition], seed: int) -> None:
     last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in results) for name in SEARCHES}
-    base = max(1, last["alpha-beta"])  # 0 if all games end before this depth
+    base = max(1, last["alpha-beta"])  # the sum is 0 if all games end before this depth
     rows = []
     for name in SEARCHES:
         whole = sum(sum(each.leaves[name][:depth]) for each in results)
@@ -210,10 +210,11 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
     order, window = (100 * (1 - last[ALL_TECHNIQUES] / max(1, last[without])) for without in (NO_ORDER, NO_WINDOW))
     report.add_text(
         f"## Positions at depth {depth}",
-        f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from games at depth "
-        f"{PLAY_DEPTH} with a quarter of random moves. The first four searches use the square order and the "
-        "aspiration window. Then each of these is switched off in turn, and finally everything. With the tables, "
-        f"the order saves {order:.1f} % of the leaves at this depth, and the window saves {window:.1f} %.",
+        f"{len(results)} positions with {DISC_RANGE[0]} to {DISC_RANGE[1]} discs (seed {seed}) from games in which a "
+        f"quarter of the moves are random and the others are chosen by a search to depth {PLAY_DEPTH}. The first four "
+        "searches use the square order and the aspiration window. The next two switch off one of these each; the last "
+        "one switches off everything. With the refutation tables, the square order saves "
+        f"{order:.1f} % of the leaves at this depth, and the aspiration window saves {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves up to this depth", "time per position, ms"]
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
@@ -241,9 +242,10 @@ def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition])
     rows.append(["sum", "", "", *totals[:2], totals[0] - totals[1], totals[2]])
     report.add_text(
         "## A game",
-        f"Report 4's game, in which Otage is Black: leaves of all depths up to {depth}, with the best move only and "
-        "with the refutation tables. Otage itself searched as deep as its clock allowed, to depth 9 for the sixth "
-        "move; the report gives savings at equal depths.",
+        f"The table counts the leaves of all depths up to {depth} in report 4's game, in which Otage is Black. "
+        "Searches without variations use only the best move as a hint; searches with variations use the refutation "
+        "tables. The original Otage searched as deep as its clock allowed, to depth 9 for the sixth move; the report "
+        "gives savings at equal depths.",
     )
     header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
     report.add_table("game", "Leaves for each move of a game", header, rows)

@@ -1,7 +1,7 @@
 """The deviation between shallow and deep searches: measurements for multi-ProbCut.
 
-Positions of partly random games are searched to all depths without ProbCut, and solved if few squares are empty.  The
-deviation between two depths is measured for each number of empty squares.  A linear function of the number of empty
+Positions of partly random games are searched to depths 1 to 8 without ProbCut, and solved if few squares are empty.
+The deviation between two depths is measured for each number of empty squares.  A linear function of the number of empty
 squares, the difference of the depths and the lower depth is fitted to these deviations.
 """
 
@@ -27,7 +27,9 @@ SAMPLED_EMPTIES = range(12, 57, 4)
 MAX_SOLVED_EMPTIES = 20  # positions with at most this many empty squares are also solved
 RANDOM_MOVE_SHARE = 0.25  # share of random moves in the games
 MIN_DEVIATION = 1.5  # lower bound of all deviations, in discs
-Pair = tuple[int, int, int]  # empty squares, greater depth (empty squares if solved), lower depth
+# The number of empty squares, the greater depth and the lower depth; the depth of a solved position is its number of
+# empty squares.
+Pair = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class DeviationFit:
     error: float
 
     def predict(self, pair: Pair) -> float:
-        """Predict a deviation."""
+        """Predict the deviation between the depths of a pair, in discs."""
         return float(np.dot(list(self.coefficients.values()), _terms(pair)))
 
 
@@ -57,7 +59,7 @@ def sample_position(engine: Engine, empties: int, rng: random.Random) -> Positio
 
 
 def search_values(engine: Engine, position: Position) -> dict[int, int]:
-    """Search a position to each depth; an exact score is stored under the number of empty squares."""
+    """Return the value of a position at each depth; the depth of an exact score is the number of empty squares."""
     engine.clear()
     engine.search_threads.start()
     search, values = OthelloIterativeSearch(engine.search_threads, position), {}
@@ -71,7 +73,7 @@ def search_values(engine: Engine, position: Position) -> dict[int, int]:
 
 
 def measure_differences(positions: int, seed: int, on_progress: Callable[[], object]) -> dict[Pair, list[int]]:
-    """Measure the differences in value between searches whose depths differ by an even number, by empty squares."""
+    """Measure the differences in value between depths that differ by an even number, by pair."""
     rng, differences = random.Random(seed), defaultdict(list)
     with Engine(hash=16) as engine:
         for _ in range(positions):

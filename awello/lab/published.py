@@ -94,11 +94,11 @@ REPORT1_POINTS = {
     "Le crocodile crétin": 1.19,
 }
 
-# Report 4, section II.3.2: leaves visited in a tree of 27.
+# Report 4, section II.3.2: leaves visited in a tree with 27 leaves, by algorithm.
 REPORT4_TREE_LEAVES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
 
-# Report 4, section IV.1: a game of Otage (Black), and the leaves that variations saved for each of its moves, compared
-# with a search without them to the same depth; the first two moves were in its book.
+# Report 4, section IV.1: a game of Otage (Black), and the leaves that the variations saved for each move of Otage,
+# compared with a search to the same depth without variations; its first two moves were in its book.
 REPORT4_GAME = "c4e3f4g3e6d6f5f6g6g4g5h6f3f2h4h5h7c5b5c6h3a5h2d3f1g1h1g2e2e1f7g8d1g7"
 REPORT4_LEAVES_SAVED = [0, 0, 164_745, 104_620, 169_711, 191_649, 200_589, 807_834, 1_359_011]
 REPORT4_LEAVES_SAVED += [308_951, 308_048, 149_289, 62_046, 51_001, 27_018, 153_151, 68_404]

@@ -31,7 +31,7 @@ def require_matplotlib() -> None:
 
 
 def check_plot(path: Path) -> None:
-    """Raise `ConfigError` if a plot cannot be written."""
+    """Raise `ConfigError` if a plot cannot be written to a path."""
     if path.suffix.lower() not in PLOT_FORMATS:
         raise ConfigError(f"cannot plot to {str(path)!r}: choose a file name that ends in {' or '.join(PLOT_FORMATS)}")
     if not path.parent.is_dir():

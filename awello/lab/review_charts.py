@@ -13,7 +13,7 @@ from awello.analysis import format_value
 from awello.review.review import MISTAKE_SCALES, MoveReview, ReviewSummary
 from awello.rules.game import Game
 
-MAX_PV_MOVES = 5  # in the table
+MAX_PV_MOVES = 5  # moves of the best line in the table
 MAX_CHART_WIDTH, HALF_HEIGHT = 60, 5  # in characters, and in rows above and below zero
 AXIS_WIDTH = 6  # characters
 MAX_BAR_WIDTH = 6  # characters
@@ -34,8 +34,8 @@ def format_summary(name: str, summary: ReviewSummary) -> str:
 def format_legend(game: Game) -> str:
     """Format the legend of the table."""
     scale = MISTAKE_SCALES[game.family]
-    losses = f"?! {scale.inaccuracy} (inaccuracy), ? {scale.mistake} (mistake), ?? {scale.blunder} (blunder)"
-    return f"in {game.adapter.unit}; = exact; loss: {losses}"
+    losses = f"{scale.inaccuracy} ?! (inaccuracy), {scale.mistake} ? (mistake), {scale.blunder} ?? (blunder)"
+    return f"values in {game.adapter.unit}, = exact; losses from {losses}"
 
 
 def draw_table(reviews: Sequence[MoveReview]) -> Table:
@@ -66,7 +66,7 @@ def _make_cells(review: MoveReview) -> list[str]:
 
 
 def draw_chart(reviews: Sequence[MoveReview], plies: int, width: int = 80) -> Text:
-    """Draw the value after each move as bars, upwards for Black or South, with mistakes marked on the zero line.
+    """Draw the value after each move as bars, upwards if Black or South is better; mark mistakes on the zero line.
 
     If the chart does not fit the width, it is drawn in several sections.
     """

@@ -63,7 +63,7 @@ def _make_printable(text: str) -> str:
 
 
 def _drawn_children(node: SearchNode, ply: int, plies: int | None) -> list[SearchNode]:
-    """Return the children of a node to draw, given the maximum depth."""
+    """Return the children of a node that are drawn; none at the maximum depth `plies`."""
     return node.children if plies is None or ply < plies else []
 
 

@@ -42,7 +42,7 @@ class AutoplayPlan(GamePlan):
     """The self-play games up to the end of a round, with what Otage has learnt before this round."""
 
     limit: Limit | None
-    """Limit per move; None: as the clock allows, or Otage's default without a clock."""
+    """Limit per move; None: the limits that Otage derives from its clock, or its default without a clock."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
     opening_plies: int = 6
@@ -74,7 +74,7 @@ class AutoplayPlan(GamePlan):
         return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Return no settings: a run can be resumed with another limit, seed or number of openings."""
+        """Return no settings, because a run can be resumed with another limit, seed or number of openings."""
         return {}
 
 
@@ -117,7 +117,7 @@ def autoplay(
     """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
 
     `on_progress` receives the number of games played so far.  The games are also added to the archive at
-    `archive_location` (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes.
+    `archive_location` (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes the run.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: give a folder for Otage's memory")
@@ -148,8 +148,8 @@ def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
     """Read from a folder the autoplay games that its memory has learnt from."""
     with Runner(plan, out=folder) as runner:
         if missing := plan.games - len(runner.results):
-            problem = f"{missing} of the {plan.games} games that the memory in {folder} has learnt from are missing"
-            raise ConfigError(f"{problem}: restore its games.jsonl, or start in a new folder")
+            problem = f"the memory in {folder} has learnt from {plan.games} games, of which games.jsonl lacks {missing}"
+            raise ConfigError(f"{problem}: restore games.jsonl, or start in a new folder")
         return [_add_tags(number, result.record) for number, result in enumerate(runner.results)]
 
 

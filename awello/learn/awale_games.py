@@ -12,7 +12,7 @@ from awello.rules.awale import BYTE_MASK, legal_moves, seeds_in, sow
 from awello.search.uct import pick_random_move, xorshift
 
 MAX_GAME_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
-PRESEARCH_REDUCTION_PLIES = 4  # a shallower search comes first: it improves move ordering at little cost
+PRESEARCH_REDUCTION_PLIES = 4  # a search that is shallower by these plies comes first, to improve move ordering
 
 
 class PlayedPosition(Layout):
@@ -33,7 +33,7 @@ PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Search a position; record the value and the capture of the best move, which is left in `state.root_best_pit`."""
+    """Search a position; record its value and the capture of the best move; `state.root_best_pit` is that move."""
     moves = legal_moves(state.game, own, opp)
     state.root_best_pit = NO_PIT
     search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION_PLIES), state)
@@ -79,8 +79,8 @@ def play_game(
 
     The target of a position is a weighted mean of the value of the search and, with weight `td_lambda`, the result of
     playing on: the capture of the best move minus the target of the next position.  Before a random move, the target is
-    the value of the search alone.  On average, `exploration` of 256 moves are random.  The game ends when a position is
-    in the tablebase.
+    the value of the search alone.  On average, `exploration` in 256 moves are random.  The game stops at the first
+    position that the tablebase contains.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

@@ -45,7 +45,7 @@ from awello.learn.awale_games import MAX_GAME_PLIES, PlayedPosition, play_game
 from awello.rules.awale import START_ROW
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
-GAMES_PER_VARIANT = 320  # per round
+GAMES_PER_VARIANT = 320  # in each round
 SEARCH_DEPTH = 8
 MAX_OPENING_PLIES = 30  # openings are random and shorter than this
 RANDOM_MOVES_PER_256 = 16  # after the opening
@@ -175,7 +175,7 @@ def learning_rate_at(done: float) -> float:
 def train(
     network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Train up to round `rounds`, counting earlier calls; `on_progress` is called with 1 after each round."""
+    """Train until `rounds` rounds are complete, earlier calls included; call `on_progress(1)` after each round."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
@@ -235,7 +235,9 @@ def load_training(file: Path) -> AwaleNetworkTraining:
     except LOAD_ERRORS:
         valid = False
     if not valid:
-        raise ConfigError(f"{file} was not written by 'awello train awale-network': remove it, or choose another --out")
+        raise ConfigError(
+            f"{file} is damaged or was not written by 'awello train awale-network': remove it, or choose another --out"
+        )
     return network
 
 

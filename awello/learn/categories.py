@@ -15,7 +15,7 @@ from awello.rules.game import Game
 from awello.search.budget_search import DEFAULT_NODES, BudgetSearch, Scores
 
 DEFAULT_GAMES = 100
-OPENING_PLIES = 4  # random first moves
+OPENING_PLIES = 4  # number of random first moves
 
 
 def learn_scores(

@@ -1,4 +1,4 @@
-"""Settings for training a convolutional network; this module can be imported without PyTorch, to read reports."""
+"""Settings for training a convolutional network; importing them, to read a report, does not require PyTorch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class CnnConfig:
     squeeze_excitation: int = 1
     """1: with squeeze-and-excitation in each block; 0: without, which is faster on a CPU after quantisation."""
     view: str = "mover"
-    """Input planes.  `mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black, White, side to move;
-    `one`: own minus opponent's discs."""
+    """Input planes.  `mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black's discs, White's discs,
+    side to move; `one`: own minus opponent's discs."""
     moves: str = "all"
     """`all`, or `winners` to learn only from the moves of winners, without a value head."""
     teacher: str = ""

@@ -19,7 +19,7 @@ from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_models import make_network
 from awello.learn.cnn_positions import PLANE_COUNTS, CnnPositions, encode_planes
 
-SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the training; a snapshot is exported after each
+SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # shares of the training run; a snapshot is exported after each
 CALIBRATION_BOARDS = 512  # for the quantisation of snapshots
 
 

@@ -27,7 +27,7 @@ Arrays = dict[str, npt.NDArray[np.generic]]
 
 
 def write_games(sources: Sequence[Path], file: Path) -> int:
-    """Write the games in WTHOR files, folders of such files and archives to a file; return the number of games."""
+    """Pack the games of WTHOR files, folders of such files and archives into a file; return the number of games."""
     arrays = pack_games(record for source in sources for record in read_records(source))
     file.parent.mkdir(parents=True, exist_ok=True)
     with replace_atomically(file) as content:
@@ -64,7 +64,8 @@ def pack_games(records: Iterable[Record]) -> Arrays:
             years.append(int(year[0]) if year else 0)
     if not rows:
         raise ConfigError(
-            "no games of Othello from the standard start position: give WTHOR files, a folder of them, or an archive"
+            "found no games of Othello from the standard start position: "
+            "give WTHOR files, a folder of them, or an archive"
         )
     moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
     positions = collect_positions(moves)

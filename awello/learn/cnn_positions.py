@@ -64,7 +64,7 @@ def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
     """Split games into training, validation and test set; games with the same moves stay together.
 
     The test set consists of the games from `FIRST_TEST_YEAR` on.  If these are too few or too many, as in a personal
-    archive or without years, it is a random tenth of the games.
+    archive or without years, the test set is a random tenth of the games.
     """
     random_value = np.random.default_rng(seed).random(int(games.moves_id.max()) + 1)[games.moves_id]
     test = games.year >= FIRST_TEST_YEAR

@@ -70,7 +70,7 @@ def learning_rate_at(config: CnnConfig, step: int, progress: float) -> float:
 
 
 def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
-    """Draw the positions of a step and their symmetries, which depend only on the seed and the step.
+    """Draw the positions and the symmetries of a step; both depend only on the seed and the step.
 
     No position is drawn twice in an epoch.
     """
@@ -117,7 +117,7 @@ class CnnTraining:
         self.sums = torch.zeros(2, device=self.device)
 
     def load_teacher(self) -> tuple[Teacher | None, SoftTargets | None]:
-        """Load the teacher, if any; on a GPU, compute its predictions once, as positions are used many times."""
+        """Load the teacher, if any; on a GPU, compute its predictions once for all epochs."""
         if not self.config.teacher:
             return None, None
         config, network = load_network(Path(self.config.teacher))
@@ -128,12 +128,12 @@ class CnnTraining:
 
     @property
     def progress(self) -> float:
-        """Completed share of the training."""
+        """Completed share of the training run."""
         return self.step / self.config.steps if self.config.steps else self.seconds / (60 * self.config.minutes)
 
     @property
     def finished(self) -> bool:
-        """Whether the training is complete, or has stopped early for lack of improvement."""
+        """Whether the training run is complete or has stopped early for lack of improvement."""
         return self.progress >= 1 or self.stale >= self.config.patience
 
     @property
@@ -217,7 +217,8 @@ class CnnTraining:
         content = read_checkpoint(file, self.config, self.device)
         if content["positions"] != self.fingerprint:
             raise ConfigError(
-                f"{str(file)!r} belongs to a training with other games: remove it, or give the same games again"
+                f"{str(file)!r} belongs to a training run with other games: give the games of that run to resume it, "
+                "or remove the file to start a new run"
             )
         for name in self.STATE_DICTS:
             getattr(self, name).load_state_dict(content[name])
@@ -229,10 +230,11 @@ def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any
     """Read a checkpoint; raise `ConfigError` if it is damaged or has other settings."""
     content = load_state(file, device)
     if not content.keys() >= {"plan", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
-        raise ConfigError(f"{str(file)!r} is damaged: remove it to restart the training")
+        raise ConfigError(f"{str(file)!r} is damaged: remove it to start a new training run")
     if rename_former_settings(content["plan"]) != asdict(config):
         raise ConfigError(
-            f"{str(file)!r} belongs to a training with other settings: remove it, or give the same options again"
+            f"{str(file)!r} belongs to a training run with other settings: give the options of that run to resume it, "
+            "or remove the file to start a new run"
         )
     return content
 

@@ -42,7 +42,7 @@ MANUAL_WEIGHTS = {  # chosen by hand
 FIXED_WEIGHT_COUNTS = {"travers": 2}  # number of leading weights that are not learnt
 WIN_POINTS, DRAW_POINTS = 200, 100
 REFERENCE_GAME_FACTOR = 2  # weight of the games against the reference opponent
-ORDERING_NODES_PER_MOVE = 5000  # in the games that learn move ordering
+ORDERING_NODES_PER_MOVE = 5000  # in the games from which move ordering is learnt
 MAX_GAME_PLIES = 300  # otherwise, players that avoid captures would play for thousands of plies
 
 FORMER_NAMES = {
@@ -161,7 +161,7 @@ MapFunction = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
 def compute_fitness(config: GeneticConfig, generation: int, opponents: Sequence[Genes], genes: Genes) -> int:
-    """Return the fitness of an individual, from a game with each colour against each opponent and the reference."""
+    """Return the fitness of an individual: its points in two games against each opponent and the reference opponent."""
     own, total = config.make_search(genes), 0
     for number, opponent in enumerate((config.make_reference_search(), *map(config.make_search, opponents))):
         seed = f"{config.seed}/{generation}/{number}"  # the same for all individuals
@@ -238,7 +238,7 @@ def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFun
 def evolve(
     config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
 ) -> Iterator[Evolution]:
-    """Run generations while the next one is expected to end within `seconds`, the total time of all runs."""
+    """Run generations while the next one is expected to end within `seconds`, the time for all runs together."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
         evolution = run_generation(config, evolution, map_jobs)
         yield evolution
@@ -279,7 +279,9 @@ def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])
     except (ValueError, KeyError, TypeError):
-        raise ConfigError(f"{file} was not written by 'awello train': choose another --out, or remove it") from None
+        raise ConfigError(
+            f"{file} is damaged or was not written by 'awello train': choose another --out, or remove it"
+        ) from None
     if settings != {"awello": __version__, **asdict(config)}:
         raise ConfigError(
             f"{file} was written with other settings or by another version: choose another --out, or remove it"

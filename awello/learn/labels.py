@@ -2,8 +2,8 @@
 
 Positions with few empty squares are solved; positions with a few more are searched to the end with ProbCut; all others
 are searched to a fixed depth with the weights learnt for later stages.  A bias of these weights for or against the
-mover changes sign with each ply.  Such a label is therefore the mean of two depths, so that the bias does not grow from
-stage to stage.
+mover changes sign with each ply.  The label of such a position is therefore the mean of the values at two successive
+depths, so that the bias does not grow from stage to stage.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,13 @@ from awello.learn.pattern_kernels import search_positions
 from awello.learn.ridge import Floats
 from awello.rules.game import Game
 
-MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # of positions that are solved, or searched to the end
+MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # limits for solving and for searching to the end
 ENDGAME_SELECTIVITY = 2
-BATCH_POSITIONS = 500  # each batch starts with an empty transposition table, so threads do not affect results
+BATCH_POSITIONS = 500  # each batch starts with an empty transposition table, so the thread count has no effect
 
 
 class PositionLabeller:
-    """Threads that search positions with the same weights, which may change between calls."""
+    """Threads that search positions with the same weights; the caller may change the weights between calls."""
 
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
         self.weights, self.jobs, self.idle_workers = weights, jobs, SimpleQueue[OthelloWorker]()

@@ -1,8 +1,8 @@
 """Learn the factors of Otage's evaluation with the genetic algorithm (report 4, section I.2.2).
 
-Individuals share the patterns of a memory and differ in their factors.  A gene is the ratio of a factor to the one
-chosen by hand, in steps of 1/8, so all genes have the same scale.  The factors in the memory are the initial best
-individual.
+Individuals share the patterns of a memory and differ in their factors.  A gene is the ratio of a factor to its default,
+which was chosen by hand, in steps of 1/8, so all genes have the same scale.  The initial best individual has the
+factors of the memory.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # steps per unit of the ratio, so 8 is an unchanged factor; the kernels have no finer resolution
-OPENING_PLIES = 8  # random first moves; without them, all games would be the same
+FACTOR_STEPS = 8  # steps per unit of the ratio: the gene 8 means the default; the kernels have no finer resolution
+OPENING_PLIES = 8  # number of random first moves; without them, all games of two individuals would be the same
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class OtageGeneticConfig(GeneticConfig):
     max_gene: int = 40
     reference_depth: int = 6
     memory: str = ""
-    """Folder of the memory."""
+    """Folder of Otage's memory."""
     games: int = 0
-    """Number of games that the memory has learnt from; after more games, training cannot be resumed."""
+    """Number of games that the memory has learnt from; if it learns from more, the training run cannot be resumed."""
 
     @property
     def game(self) -> Game:
@@ -81,7 +81,7 @@ class OtageGeneticConfig(GeneticConfig):
 
 @lru_cache(1)
 def load_memory(config: OtageGeneticConfig) -> OtageMemory:
-    """Return the memory named in the settings; it is cached."""
+    """Return the memory in the folder that the settings name, from a cache if possible."""
     return read_memory(Path(config.memory))
 
 
@@ -98,6 +98,6 @@ def make_config(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticC
 
 
 def write_factors(folder: Path, factors: Sequence[float]) -> Path:
-    """Replace only the factors of the memory in a folder; return the file."""
+    """Replace only the factors of the memory in a folder; return the path of its file."""
     replace(read_memory(folder), factors=tuple(factors)).save(folder / MEMORY_FILE)
     return folder / MEMORY_FILE

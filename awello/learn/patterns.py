@@ -34,7 +34,7 @@ from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.positions import Games, PositionSet, sample_positions
 from awello.learn.ridge import Floats, Ridge
 
-MAX_EMPTIES = 60  # of training positions
+MAX_EMPTIES = 60  # in training positions
 CG_ITERATIONS = 14
 HELD_OUT_SHARE = 0.02  # of the games
 PRIOR_DEVIATION_DISCS = 2.5  # expected deviation of a weight from its initial value, in discs
@@ -45,7 +45,7 @@ FORMER_NAMES = {"before": "initial_error"}  # current names in `StageResult`, by
 
 @dataclass(frozen=True)
 class PatternExamples:
-    """Positions with equal numbers of empty squares, their values for the mover, and a mask of the held-out ones."""
+    """Positions with equal numbers of empty squares, their values for the mover, and a mask of held-out positions."""
 
     own: Words
     opp: Words
@@ -60,7 +60,7 @@ class StageResult:
     labels: str
     """Labels to which the weights were fitted: `results` or `searches`."""
     empties: int
-    """Smallest number of empty squares of the stage."""
+    """Smallest number of empty squares in the stage."""
     examples: int
     held_out: int
     initial_error: float
@@ -107,7 +107,11 @@ class PatternTraining:
         self.held_out = rng.random(config.games) < HELD_OUT_SHARE
 
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
-        """Run the remaining steps; `on_progress` receives the number of positions labelled in the current search."""
+        """Run the remaining steps.
+
+        Positions are labelled by search in groups with equal numbers of empty squares; `on_progress` receives the
+        number labelled so far in the current group.
+        """
         for labels, stage in self.config.steps()[len(self.completed) :]:
             window = range(
                 max(FIRST_STAGE_EMPTIES, _empties_of(stage).start - 1), min(MAX_EMPTIES, _empties_of(stage).stop) + 1
@@ -118,7 +122,7 @@ class PatternTraining:
             yield self.completed[-1]
 
     def make_weights(self) -> PatternWeights:
-        """Return the current weights, with a description of the training."""
+        """Return the current weights, with a description of the training run."""
         return PatternWeights(
             self.weights, {"plan": asdict(self.config), "steps": [asdict(step) for step in self.completed]}
         )
@@ -178,7 +182,7 @@ class PatternTraining:
         )
 
     def make_ridge(self, examples: PatternExamples, selected: npt.NDArray[np.bool_]) -> Ridge:
-        """Make the regression problem of selected examples."""
+        """Make the regression problem for the selected examples."""
         own, opp = examples.own[selected], examples.opp[selected]
         indices = np.empty((len(own), LANE_COUNT + 2), np.int32)
         find_weight_indices(own, opp, tied_indices(), indices, PatternRow.new())
@@ -212,5 +216,5 @@ def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[St
 
 def _mismatch_error(path: Path) -> ConfigError:
     return ConfigError(
-        f"{str(path)!r} belongs to a training with other games or settings: choose another --out, or remove it"
+        f"{str(path)!r} belongs to a training run with other games or settings: choose another --out, or remove it"
     )

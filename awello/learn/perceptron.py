@@ -29,8 +29,8 @@ from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
 SIMULATIONS_PER_MOVE = 100
-ROOT_NOISE_SHARE = 0.25  # of the root priors
-SAMPLED_PLIES = 16  # at the start of a game, moves are sampled in proportion to their visits
+ROOT_NOISE_SHARE = 0.25  # share of noise in the root priors
+SAMPLED_PLIES = 16  # first plies of a game, whose moves are sampled in proportion to their visits
 GAMES_PER_ITERATION = 16  # between two phases of training
 BUFFER_POSITIONS = 200_000
 SAMPLES_PER_POSITION = 6
@@ -40,8 +40,8 @@ WEIGHT_DECAY = 1e-5
 MAX_GRADIENT_NORM = 1.0
 MAX_WEIGHT = 4.0
 REPORT_COUNT = 10
-MATCH_GAMES = 20  # against UCT, for each report
-UCT_SIMULATION_FACTOR = 10  # simulations of UCT, as a multiple of the network's
+MATCH_GAMES = 20  # games against UCT for each report
+UCT_SIMULATION_FACTOR = 10  # simulations of UCT, as a multiple of those of `puct`
 
 Floats = npt.NDArray[np.floating]
 
@@ -81,7 +81,7 @@ class ReplayBuffer:
 
 
 def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
-    """Encode positions as inputs of the named network, as in `evaluate.perceptron`; one row per position."""
+    """Encode positions as inputs of the named perceptron, as in `evaluate.perceptron`; one row per position."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
         return (each[:, :, :7].reshape(len(words), 14) - TYPICAL_SEEDS) / TYPICAL_SEEDS
@@ -90,7 +90,7 @@ def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples as inputs and targets of a network, one row per example."""
+    """Examples as inputs and targets of a perceptron, one row per example."""
 
     inputs: Floats
     legal: npt.NDArray[np.bool_]
@@ -100,7 +100,7 @@ class Batch:
 
 
 def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: npt.NDArray[np.int64]) -> Batch:
-    """Encode examples for a network; Othello boards are transformed by the given symmetries."""
+    """Encode examples for a perceptron; Othello boards are transformed by the given symmetries."""
     inputs, policies = encode_inputs(network.board, examples.words), examples.policies
     legal = (examples.words[:, 2:] >> np.arange(network.move_count, dtype=np.uint64) & U(1)).astype(bool)
     if network.board != "awale":
@@ -112,7 +112,7 @@ def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: np
 
 
 class PerceptronSelfPlay:
-    """Plays self-play games with a network."""
+    """Plays self-play games with a perceptron."""
 
     def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS_PER_MOVE) -> None:
         self.game, self.network, self.simulations = game, network, simulations
@@ -217,7 +217,7 @@ def compute_gradient(
 
 
 class PerceptronLearner:
-    """A network, and the state of the optimiser (Adam)."""
+    """A perceptron and the state of its optimiser (Adam)."""
 
     def __init__(self, network: Perceptron, dropout: float = 0.0) -> None:
         self.network, self.dropout, self.steps = network, dropout, 0
@@ -246,13 +246,13 @@ class PerceptronLearner:
 # ---- training -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingProgress:
-    """The progress of the training at the time of a report."""
+    """The progress of the training run at the time of a report."""
 
     seconds: float
     games: int
     steps: int
     loss: TrainingLoss
-    """Mean since the last report."""
+    """Mean loss since the last report."""
     points: float
     """Share of the points scored against UCT."""
 
@@ -305,12 +305,12 @@ def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float
 def load_checkpoint(
     checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
 ) -> tuple[PerceptronLearner, float, int]:
-    """Load the learner, the seconds spent and the games played; without a checkpoint, start a new training."""
+    """Load the learner, the seconds spent and the games played; start anew if there is no checkpoint."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron_file(checkpoint)
     if (network.board, network.layers) != (game.adapter.board_name, layers):
-        raise ConfigError(f"{checkpoint} is for another game or other --layers: remove it, or choose another --out")
+        raise ConfigError(f"{checkpoint} is for another game or another --layers: remove it, or choose another --out")
     learner = PerceptronLearner(network, dropout)
     try:
         with np.load(checkpoint) as content:
@@ -322,7 +322,7 @@ def load_checkpoint(
 
 
 def measure_strength(game: Game, file: Path, seed: int) -> float:
-    """Return the share of the points that a network scores against UCT, which has more simulations."""
+    """Return the share of the points that the perceptron in a file scores against UCT with more simulations."""
     settings = {"max_nodes": "65536"}
     puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS_PER_MOVE), settings | {"weights": str(file)})
     uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS_PER_MOVE), settings)

@@ -22,14 +22,14 @@ from awello.search.uct import pick_random_move, xorshift
 MAX_GAME_MOVES = 60
 NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # of samples made with 0, 1, 2 and 3 random moves
+RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # shares of the samples made with 0, 1, 2 and 3 random moves
 
 Games = npt.NDArray[np.uint8]
 
 
-# ---- games: 60 squares per row without passes; 64: no move ----------------------------------------------------------
+# ---- games: one row of 60 squares per game, without passes; 64: no move ---------------------------------------------
 def read_games(source: Path) -> Games:
-    """Read the games in a file or folder: `games.jsonl` of a run, wthor/*.wtb and games/*.gz."""
+    """Read the games in a file, or in games.jsonl, wthor/*.wtb and games/*.gz of a folder."""
     if source.is_dir():
         files = [*source.glob("games.jsonl"), *sorted(source.glob("wthor/*.wtb")), *sorted(source.glob("games/*.gz"))]
         games = [read_games(file) for file in files if "csv" not in file.name]
@@ -40,7 +40,7 @@ def read_games(source: Path) -> Games:
             raise ConfigError(f"cannot read games from {str(source)!r}: give transcripts or a WTHOR file") from None
     if not sum(map(len, games)):
         raise ConfigError(
-            f"no games in {source}: give a folder with games.jsonl, wthor/*.wtb or games/*.gz, "
+            f"found no games in {source}: give a folder with games.jsonl, wthor/*.wtb or games/*.gz, "
             "or a file with one game per line"
         )
     return np.concatenate(games)
@@ -70,7 +70,7 @@ def _read_texts(file: Path) -> Games:
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions of games, except forced passes, with the mover's final score and the number of the game."""
+    """Positions of games, except forced passes, with the final margin for the mover and the number of the game."""
 
     own: Words
     opp: Words
@@ -124,7 +124,7 @@ def collect_positions(games: Games) -> PositionSet:
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
 def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> None:
-    """Play random moves from each position; clear the board if the mover has no move before or after any of them."""
+    """Play random moves from each position; clear the board if a mover has no move at the start or after any move."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         moves = moves_of(own, opp)

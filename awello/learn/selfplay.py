@@ -24,12 +24,12 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-HASH_MIB = 1  # of the transposition table
+HASH_MIB = 1  # size of the transposition table
 
 
 @dataclass(frozen=True)
 class SelfplayPlan(RunPlan[GameResult]):
-    """All settings that determine the games, and their number."""
+    """All settings that determine the games, and the number of games."""
 
     game: Game
     level: int
@@ -61,7 +61,7 @@ class SelfplayPlan(RunPlan[GameResult]):
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         if self.weights and _compute_checksum(self.weights) != self.checksum:
             raise ConfigError(
-                f"{self.weights} differs from the file of the client: copy the client's file to all workers"
+                f"{self.weights} on this worker differs from the client's file: copy the client's file to all workers"
             )
         record = play_game(_load_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
         player = f"champion@level={self.level}"

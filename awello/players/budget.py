@@ -1,4 +1,4 @@
-"""The players of report 1: alpha-beta on a node budget, and the report's final agent for Awalé."""
+"""The players of report 1: alpha-beta with a node budget, and the report's final agent for Awalé."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ RIGHTMOST_PIT = 5
 
 
 @register(
-    "budget", "alpha-beta on a node budget, which is divided among the moves; learns move ordering; default @450000n"
+    "budget", "alpha-beta with a node budget that is divided among the moves; learns move ordering; default @450000n"
 )
 @dataclass
 class BudgetPlayer(TextbookPlayer):

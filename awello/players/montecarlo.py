@@ -1,4 +1,4 @@
-"""Players with Monte Carlo tree search: UCT with random playouts, PPAF with adaptive playouts, PUCT with a network."""
+"""Players with Monte Carlo tree search: UCT (random playouts), PPAF (adaptive playouts), PUCT (no playouts)."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +51,7 @@ class TreeSearchPlayer(Player):
 
 
 @register("ppaf", "UCT whose playouts learn which kinds of moves win; default @100ms")
-@register("uct", "Monte Carlo tree search with random playouts; default @100ms; a number of simulations: @5000n")
+@register("uct", "Monte Carlo tree search with random playouts; default @100ms; @5000n: 5000 simulations")
 @dataclass
 class MonteCarloPlayer(TreeSearchPlayer):
     """Evaluates positions with playouts."""
@@ -61,7 +61,7 @@ class MonteCarloPlayer(TreeSearchPlayer):
         return make(self.max_nodes, self.exploration)
 
 
-@register("puct", "Monte Carlo tree search with a network; puct:cnn: with the convolutional network; default @100ms")
+@register("puct", "Monte Carlo tree search with a perceptron; puct:cnn: with a convolutional network; default @100ms")
 @dataclass
 class NetworkTreePlayer(TreeSearchPlayer):
     """Evaluates positions with a perceptron trained by self-play, or for Othello with the convolutional network."""

@@ -33,14 +33,14 @@ if TYPE_CHECKING:  # these load kernels or the database library, which most proc
     from awello.engine.engine import Engine
 
 ARCHIVE_FILE = "games.sqlite"  # the archive for the book, in the memory folder
-LOCK_FILE = "memory.lock"  # locked while learning; the folder itself may be locked by a run
+LOCK_FILE = "memory.lock"  # locked while learning; `awello autoplay` locks the folder itself
 LEARNING_EVENT = "Learning"  # Event tag of the games in the book
 STRONG_OPPONENT_SHARE = 0.25  # an opponent who has won at least this share of the points is strong
 DEFAULT_LIMIT = Limit(depth=6)  # if there is neither a limit nor a clock
 # Number of empty squares from which endgames are solved: higher with more time, lower with more legal moves.
 EMPTIES_AT_ONE_SECOND, EMPTIES_PER_TIME_DOUBLING, EMPTIES_WITHOUT_TIME_LIMIT = 18.0, 1.0, 12.0
 REFERENCE_LEGAL_MOVES, EMPTIES_PER_LEGAL_MOVE = 8, 0.15
-SOLVE_TIME_SHARE = 0.7  # share of the time for a move; then the solver gives up and a search follows
+SOLVE_TIME_SHARE = 0.7  # the solver's share of the time for a move; if it finds no winner, a search follows
 PONDER_SOLVE_SECONDS = 1.0  # pondering solves endgames that Otage would solve with this time per move
 MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty squares
 
@@ -84,7 +84,7 @@ class OtagePlayer(Player):
         self.expected_position: Position | None = None
         self.ponder_iterations: list[Iteration] = []  # results by depth for the expected position
         self.depths: dict[Position, int] = {}  # search depth by position of this game, except forced and book moves
-        self.results: dict[str, list[float]] = {}  # the opponent's points in each game, by opponent
+        self.results: dict[str, list[float]] = {}  # by opponent: the opponent's points in each game
         self.memory_read_at = 0  # modification time of the memory file when it was read, in nanoseconds
 
     def begin(self, game: Game, seed: int) -> None:

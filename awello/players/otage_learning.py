@@ -16,8 +16,8 @@ from awello.position import Position
 from awello.record import Record
 from awello.search.iterative_deepening import IterativeDeepening
 
-MAX_LEARNING_REPEATS = 10  # how often a lost game is learnt at most
-DEFAULT_RECORDED_DEPTH = 4  # the depth assumed if the game has no record of it
+MAX_LEARNING_REPEATS = 10  # the maximum number of times that a lost game is learnt
+DEFAULT_RECORDED_DEPTH = 4  # the depth assumed for a game without recorded depths
 SOLVED_EMPTIES = range(2, 13)  # empty squares of the positions that are solved to find lost positions
 DEPTHS_TAG = "Depths"  # search depth of each ply of Otage's games; 0: forced, book or solved move
 
@@ -31,7 +31,7 @@ class LearningResult:
 
 
 def learn_game(memory: OtageMemory, record: Record, side: int) -> LearningResult:
-    """Update a memory with a finished game, in which Otage played one side."""
+    """Update a memory with a finished game, in which Otage played `side`."""
     depths = parse_depths(record) or make_default_depths(record)
     memory.games += 1
     for repeats in range(1, MAX_LEARNING_REPEATS + 1):

@@ -1,7 +1,7 @@
 """The base class of players, and the registry of players by name.
 
-A player is a dataclass.  Its fields are its settings: a spec sets `heuristic`, `limit` and the others by name.  Other
-packages and users add players with `register`:
+A player is a dataclass, and its fields are its settings.  A spec sets `heuristic` after a colon, `limit` after an `@`,
+and the others as `key=value`.  Other packages and users add players with `register`:
 
     @register("mine", "the first legal move")
     @dataclass
@@ -47,7 +47,7 @@ class Resignation(Exception):
 
 
 class Forfeit(Exception):
-    """Raised by a player that fails to move: it loses this game, and the run continues."""
+    """Raised by a player that fails to move: the player loses this game, and the run continues."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)
@@ -106,7 +106,7 @@ class RegistryEntry:
 
 REGISTRY: dict[str, RegistryEntry] = {}
 PlayerClass = TypeVar("PlayerClass", bound=type[Player])
-USER_MODULE_PREFIX = "awello_players_"  # of the module names of players files
+USER_MODULE_PREFIX = "awello_players_"  # prefix of the module names under which players files are imported
 
 
 def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
@@ -149,7 +149,7 @@ def _format_import_error(error: Exception, file: str) -> str:
 
 
 def read_user_players() -> tuple[str, bytes] | None:
-    """Return the path and the content of the file that AWELLO_PLAYERS names, or None if it is not set."""
+    """Return the path and the content of the file that AWELLO_PLAYERS names, or None if the variable is not set."""
     file = os.environ.get("AWELLO_PLAYERS")
     return (file, Path(file).read_bytes()) if file else None
 

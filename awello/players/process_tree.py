@@ -1,4 +1,4 @@
-"""Measure the resource use of a player's process tree, and kill it.
+"""Measure the resource use of a player's process tree, and kill the tree.
 
 On Linux the process tree is read from `/proc`, and a process can adopt descendants whose parents have ended
 (`PR_SET_CHILD_SUBREAPER`), so processes that leave their session or process group stay in the tree.  Elsewhere a tree

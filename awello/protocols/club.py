@@ -29,8 +29,8 @@ from awello.record import Record
 from awello.rules.game import Game
 
 MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # the first and the longest delay before reconnecting
-SEEK_RETRY_SECONDS = 5.0  # before repeating a refused seek
-RESEND_SECONDS = 0.5  # before repeating another refused message
+SEEK_RETRY_SECONDS = 5.0  # minimum delay before repeating a refused seek
+RESEND_SECONDS = 0.5  # delay before repeating any other refused message
 CLAIM_MARGIN_SECONDS = 0.2  # added to the delay of a claim, so that it is not too early
 BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
@@ -77,7 +77,7 @@ class ClubBot:
         make_player(self.spec)  # raises an error if the spec is invalid
         self.url = channel_url(self.server)
         self.players: dict[int, Task[Player]] = {}  # by game number, like the next three
-        self.searches: dict[int, Task[None]] = {}  # not repeated if the club resends the state of a game
+        self.searches: dict[int, Task[None]] = {}  # a search is not repeated if the club resends the state
         self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims against absent opponents
         self.learning_tasks: dict[int, Task[None]] = {}  # learning from finished games
         self.tasks: set[Task[None]] = set()
@@ -156,7 +156,10 @@ class ClubBot:
             self._schedule(self._send, pending, self.socket, delay=RESEND_SECONDS)
 
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
-        """Run a coroutine in the background after a delay.  A lost connection ends it; the club resends the games."""
+        """Run a coroutine in the background after a delay.
+
+        The coroutine ends if the connection is lost, because the club then resends the states of the games.
+        """
 
         async def finish() -> None:
             await asyncio.sleep(delay)

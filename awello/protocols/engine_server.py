@@ -156,7 +156,7 @@ class EngineServer(ABC):
         input, line = (
             FileIO(sys.stdin.fileno(), closefd=False),
             "",
-        )  # unbuffered, so that the exit does not wait for the buffer's lock
+        )  # unbuffered, so that Awello can exit without waiting for the buffer's lock
         while not _starts_with_word(line, "quit") and (read := input.readline(MAX_LINE_BYTES)):
             line = read.decode(errors="replace").strip()
             if self.searching and line and line == self.IMMEDIATE_LINE:

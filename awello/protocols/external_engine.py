@@ -3,7 +3,7 @@
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
 The engine is started once for all games.  If it sends an invalid move, exceeds its time or exits, it loses that game,
-and the next game starts a new process.  Only a failure before the first game is an error.
+and the next game starts a new process.  Only a failure before the first game raises an error.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import Game
 
-MAX_SEARCH_SECONDS = 900.0  # per move, without a time limit
+MAX_SEARCH_SECONDS = 900.0  # the longest time for a move, also if there is no time limit
 
 EngineOutput = Iterator[Analysis | str]  # analyses, then the name of the move
 

@@ -226,7 +226,7 @@ class GtpError(Forfeit):
     """Raised if the engine answers a command with an error."""
 
 
-@register("gtp", "an external Othello engine that speaks GTP, such as gtp@5s,command=gtp-rhino -l 5")
+@register("gtp", "an external Othello engine that speaks GTP; example: gtp@5s,command=gtp-rhino -l 5")
 @dataclass
 class GtpPlayer(ExternalEnginePlayer):
     """Plays an external engine's answer to `genmove`."""

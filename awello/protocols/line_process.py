@@ -19,10 +19,10 @@ from awello.errors import SpecError
 from awello.players.player import Forfeit
 from awello.players.process_tree import describe_exit, kill_tree
 
-ANSWER_SECONDS = 60.0  # for every answer except a move
+ANSWER_SECONDS = 60.0  # time limit of every answer except a move
 GRACE_SECONDS = 0.5  # tolerance for a late move
-EXIT_SECONDS = 1.0  # for the process to exit after the end of its input
-MAX_LINES = 1000  # in the queue
+EXIT_SECONDS = 1.0  # time for the process to exit after the end of its input
+MAX_LINES = 1000  # capacity of the queue of unread lines
 MAX_LINE_CHARS = 1 << 14
 
 

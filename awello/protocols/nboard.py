@@ -115,7 +115,7 @@ class NBoardServer(EngineServer):
         return analysis
 
     def _analyse(self) -> None:
-        """Evaluate each position of the game, last first: the results for later positions speed up earlier searches."""
+        """Evaluate each position of the game, last first: the results speed up the searches of the positions before."""
         self.send("status Analysing")
         for ply in range(len(self.positions) - 1, -1, -1):
             if self.stop_requested:
@@ -130,7 +130,7 @@ class NBoardServer(EngineServer):
 
 
 @register(
-    "nboard", "an external Othello engine that speaks NBoard's protocol, such as nboard@5s,command=ntest,depth=14"
+    "nboard", "an external Othello engine that speaks NBoard's protocol; example: nboard@5s,command=ntest,depth=14"
 )
 @dataclass
 class NBoardPlayer(ExternalEnginePlayer):

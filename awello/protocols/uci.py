@@ -62,7 +62,7 @@ class UciServer(EngineServer):
             case "setoption":
                 self._set_option(words)
             case "position":
-                self.position = None  # so that `go` after an invalid line does not search the old one
+                self.position = None  # so that `go` after an invalid line does not search the old position
                 self.position = self._parse_position(words)
             case "go":
                 self._go(words)
@@ -93,9 +93,9 @@ class UciServer(EngineServer):
             case ["name", "threads", "value", value]:
                 self.change_engine(self.engine.game, threads=parse_int(value, "a number of threads"))
             case _:
-                options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(GAMES_BY_VARIANT)})"
+                options = f"Hash, Threads, OwnBook (true, false), or Variant ({', '.join(GAMES_BY_VARIANT)})"
                 text = " ".join(words)[:MAX_QUOTED_CHARS]
-                raise NotationError(f"expected 'name OPTION value VALUE' with an option of {options}, found {text!r}")
+                raise NotationError(f"expected 'name OPTION value VALUE' with the option {options}, found {text!r}")
 
     def _parse_position(self, words: list[str]) -> Position:
         """Parse `startpos` or `fen DIAGRAM`, followed by moves."""
@@ -136,7 +136,7 @@ class UciServer(EngineServer):
         return self.search(self.engine.analyse_with_clock(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Return a book move; None if there is none, or if a level is set, which turns the book off."""
+        """Return a book move; None if there is none, or if the option OwnBook or a level turns the book off."""
         entry = load_shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
@@ -150,7 +150,7 @@ class UciServer(EngineServer):
         return self.limit
 
 
-@register("uci", "an external Awalé engine that speaks UCI, such as uci@1s,command=aalina; the limit can be a depth")
+@register("uci", "an external Awalé engine that speaks UCI; the limit can be a depth; example: uci@1s,command=aalina")
 @dataclass
 class UciPlayer(ExternalEnginePlayer):
     """Plays an external engine's `bestmove`."""

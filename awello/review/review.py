@@ -2,13 +2,13 @@
 
 Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the last
 move to the first.  The engine's transposition table then already contains the positions after a move, and the value of
-a move is the negated value of the next position.  The next position is searched again only if both values are estimates
-and the move is not the engine's choice: estimates are comparable only at the same depth.  Passes and forced moves are
-not analysed.
+a move is the negated value of the next position.  If the values of the positions before and after a move are both
+estimates, and the move is not the engine's choice, the next position is searched again, because only estimates at the
+same depth are comparable.  Passes and forced moves are not analysed.
 
-In Awalé, the game ends when a player has 25 seeds, but the engine evaluates only the seeds on the board, as if play
-continued.  The final score of such a game is therefore not used for the moves before the last, and the winning move
-has no loss.
+In Awalé, except for the variant romein, the game ends when a player has 25 seeds, but the engine evaluates only the
+seeds on the board, as if play continued.  The final score of such a game is therefore not used for the moves before the
+last, and the winning move has no loss.
 """
 
 import statistics
@@ -152,13 +152,13 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
     """Review a move by the values of the positions before and after it."""
     value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
     exact = after.exact or (move == best_move and before.exact)
-    # Step 1. A move cannot exceed the best value: if only the best value is exact, lower the move's value to it,
-    # otherwise raise the best value.
+    # Step 1. The value of a move cannot exceed the best value.  If it does and only the best value is exact, lower the
+    # value of the move, otherwise raise the best value.
     if before.exact and not after.exact:
         value = min(value, best)
     else:
         best = max(value, best)
-    # Step 2. If the played move is the engine's choice, use the more reliable of both values for both.
+    # Step 2. If the played move is the engine's choice, use the more reliable of the two values for both.
     if move == best_move:
         value = best = value if after.exact and not before.exact else best
     # Step 3. A move without loss is the best move.
@@ -169,6 +169,6 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
 
 
 def _analyse(position: Position, engine: PositionAnalyser, limit: Limit) -> PositionValue:
-    """Return the value from the engine's last result."""
+    """Return the value of a position from the engine's last analysis."""
     *_, last = engine.analyse(position, limit)
     return PositionValue(position.lead + last.value, last.exact, last.pv or (last.move,), last.depth)

@@ -29,7 +29,8 @@ PIT_FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit hol
 AT_LEAST_1 = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
 REACHES_OTHER_ROW = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
 GATHER_FLAGS = U(0x0000040810204080)  # multiplying by it gathers the six flags in bits 49 to 54
-# For moves that end in the mover's row, `find_captured` uses byte 6 as a last pit that never counts as 2 or 3 seeds.
+# For moves that end in the mover's row, `find_captured` uses byte 6 as a last pit, which never counts as holding 2 or 3
+# seeds.
 TWOS_7_PITS = U(0x02020202020202)
 EVEN_7_PITS = U(0x00FEFEFEFEFEFE)
 AT_LEAST_1_7_PITS = U(0x7F7F7F7F7F7F7F)
@@ -81,7 +82,7 @@ def find_captured(row: U, last: U, grand_slams: bool) -> U:
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
-    """Return both words after a legal move, the next mover's first, and the captured pits, which are not yet scored."""
+    """Return both words after a legal move, the next mover's first, and the captured pits, which are in neither."""
     shift = U(pit << 3)
     entry = (own >> shift & BYTE_MASK) + (shift << U(3))
     row = opp + SOW_OPP[entry]

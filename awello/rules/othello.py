@@ -49,7 +49,7 @@ def score(own: U, opp: U, board_mask: U) -> int:
 def insert_passes(
     own: U, opp: U, board_mask: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
 ) -> tuple[int, int]:
-    """Copy moves and insert the missing passes as -1; return how many moves were read and written.
+    """Copy moves and insert the missing passes as -1; return the number of moves read and the number written.
 
     Copying stops at the first illegal move.
     """

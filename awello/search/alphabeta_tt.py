@@ -19,12 +19,12 @@ from awello.search.negamax import INFINITY
 from awello.search.negamax import search as negamax_search
 
 MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, plus passes
-MAX_MOVES = 64  # one per square: no position of a game has more than 33 moves, but edited boards can
+MAX_MOVES = 64  # one per square: positions of a game have at most 33 moves, but edited boards can have more
 BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
 NO_TT_MOVE = -1  # the table has no entry for the position
 TT_MOVE_KEY = 1 << 30  # the sort key of the TT move, above the estimate of any move
 # Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
-# the multipliers of two hash functions (xxHash, SplitMix64).  The third is for a second round, after high bits were
+# the multipliers of two hash functions (xxHash, SplitMix64).  The third is for a second round, after the high bits are
 # mixed into the low ones.
 MIX_OWN, MIX_OPP, MIX_ROUND = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F), U(0xBF58476D1CE4E5B9)
 MIX_OFFSET = U(0x7F4A7C15)  # added to the opponent's word, because 0 times a multiplier would be 0
@@ -155,7 +155,7 @@ def list_moves(
 
 @kernel("boolean(uint64, uint64, int64, AlphaBetaPly)")
 def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
-    """Return whether a child is a mirror image of a child searched before; if not, record it."""
+    """Return whether a child is a mirror image of a child searched before; if not, record the child."""
     canonical_own, canonical_opp = canonical(own, opp)
     for index in range(searched):
         child = ply.children[U(index)]
@@ -169,8 +169,8 @@ def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, AlphaBetaState)")
 def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, state: AlphaBetaState) -> int:
-    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
-    # Step 1. At the last ply, the table and the ordering do not pay off.  Check for the end of the game.
+    """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    # Step 1. The last ply, where the table and the ordering do not pay off, and the end of the game.
     if depth <= 1:
         return negamax_search(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
     moves = legal_moves(game, own, opp)

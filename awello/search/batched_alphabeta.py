@@ -1,4 +1,4 @@
-"""Alpha-beta for an evaluation that is slow but efficient in batches, such as a large network.
+"""Alpha-beta for an evaluation that is slow but efficient in batches: the convolutional network.
 
 All children of a position are evaluated together before any of them is searched.  At the last ply, the value of the
 best child is the value of the position.  At other plies, the most promising children are searched first, so that
@@ -14,7 +14,7 @@ from awello.evaluate.cnn import Cnn
 from awello.position import Position
 
 INFINITY = 3.0  # above the value of any finished game, which is at most 2 (a win by 64 discs)
-MAX_MARGIN = 64  # a win counts 1 plus its margin divided by this, so that larger wins are preferred
+MAX_MARGIN = 64  # a win has the value 1 plus its margin divided by this, so that larger wins are preferred
 
 
 class BatchedAlphaBeta:

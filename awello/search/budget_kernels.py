@@ -24,7 +24,7 @@ from awello.rules.game import is_over, legal_moves, play
 from awello.search.negamax import INFINITY
 from awello.search.ppaf import CATEGORY_COUNT, category_of
 
-MAX_MOVES = 64  # one per square: no position of a game has more than 33 moves, but edited boards can
+MAX_MOVES = 64  # one per square: positions of a game have at most 33 moves, but edited boards can have more
 MAX_DEPTH = 128  # plies; reached only by forced variations, in which the budget hardly decreases
 ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by updated scores
 SHARE_SCALE = 1000  # `share_factor` is stored in units of 1/1000
@@ -65,7 +65,7 @@ def divide_budget(budget: float, children: int, state: BudgetState) -> float:
 # of three fields was 10 % slower, because selecting the next move compares all remaining ones.
 @kernel("int64(int64, int64, int64)", inline=True)
 def pack_move(score: int, move: int, category: int) -> int:
-    """Pack a move into an integer, which is larger for a higher score or, with the same score, for a lower move."""
+    """Pack a move into an integer: larger for a higher score and, among equal scores, for a lower move number."""
     return score << 24 | (MAX_MOVES - 1 - move) << 16 | category
 
 
@@ -128,7 +128,7 @@ def reached_node_limit(state: BudgetState) -> bool:
 def search(
     game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic: int, state: BudgetState
 ) -> int:
-    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the budget is used up, or the game is over.  The player at the root moves at even depths.
     moves = legal_moves(game, own, opp)
     over = moves == U(0) and is_over(game, own, opp)
@@ -169,8 +169,8 @@ def search_root(
 ) -> int:
     """Search the root moves; return how many were searched.
 
-    The values of the best moves are exact, the others are upper bounds.  The state is passed by its
-    address, because Python passes a number faster than a record.
+    The values of the best moves are exact, the others are upper bounds.  The state is passed by its address, because
+    Python passes a number faster than a record.
     """
     state = budget_state_at(address)
     children, ply, best = popcount(moves), state.plies[U(0)], -max_value

@@ -34,7 +34,7 @@ NO_NODE_LIMIT = 1 << 62
 # ends the doubling when searches no longer grow, because they reach the end of the game everywhere.
 FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
 # Bounds of the expected growth in nodes when the budget doubles.  The growth between the last two searches is clipped
-# to this range, so that one unusual search neither starts a search that cannot finish nor prevents one that can.
+# to this range, so that one unusual growth neither leads to a search that cannot finish nor prevents one that can.
 NODE_GROWTH_BOUNDS = (1.5, 6.0)
 TIME_FRACTION = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
 

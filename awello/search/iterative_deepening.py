@@ -2,7 +2,7 @@
 
 Each technique of report 4 can be switched off to measure what it saves:
 
-  * *Aspiration window*: the value is expected to be close to the value of two depths before.  If it is outside the
+  * *Aspiration window*: the value is expected to be close to the value found two depths earlier.  If it is outside the
     window, the window is opened on that side and the search is repeated, again with the variations of the previous
     depth, because those of the failed search are incomplete.
   * *Square order*: corners first, X-squares last.
@@ -40,7 +40,7 @@ HINT_KINDS = ("none", "move", "branch", "tables")
 ASPIRATION_DELTA = 4000
 PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 NO_NODE_LIMIT = 1 << 62
-MIN_ROOT_MOVES = 4  # the smallest m in the estimate above: with few root moves, the positions below usually have more
+MIN_ROOT_MOVES = 4  # the smallest m in the estimate: with few root moves, later positions usually have more
 TIME_FRACTION = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
 SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
@@ -206,7 +206,7 @@ class IterativeDeepening(OtageEvaluator):
         return replace(iteration, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleanups=cleanups)
 
     def _aspiration_window(self, previous: Sequence[Iteration]) -> tuple[int, int]:
-        """Return a window around the value of two depths before, whose lines end with a move of the same side."""
+        """Return a window around the value found two depths earlier, where lines end with a move by the same side."""
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
         return previous[-2].value - ASPIRATION_DELTA, previous[-2].value + ASPIRATION_DELTA

@@ -24,7 +24,7 @@ from awello.rules.game import score
 from awello.search.negamax import INFINITY
 
 MAX_DEPTH = 64  # plies: a game has 60 moves, plus passes
-MAX_MOVES = 64  # one per square: no position of a game has more than 33 moves, but edited boards can
+MAX_MOVES = 64  # one per square: positions of a game have at most 33 moves, but edited boards can have more
 PASS_SQUARE = 64  # how the table stores a pass
 MIN_PLY_CAPACITY = 128  # entries per ply: more than a cleanup leaves, which is at most one per shallower ply
 OTHELLO = 0  # the number of `Game.OTHELLO`
@@ -134,7 +134,7 @@ def clean_up(state: IterativeState) -> None:
 
 @kernel("void(int64, int64, int64, int64, IterativeState)")
 def elect(ply: int, parent: int, child: int, move: int, state: IterativeState) -> None:
-    """Store a move of the position `parent` that raised alpha."""
+    """Store a move that raised alpha in the position with the number `parent`."""
     if state.elected == 0:
         return
     if state.elected_counts[U(ply)] == state.ply_capacity:
@@ -201,7 +201,7 @@ def evaluate(own: U, opp: U, over: bool, state: IterativeState) -> int:
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, IterativeState)")
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: IterativeState) -> int:
-    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the horizon, or the end of the game.
     moves = moves_of(own, opp)
     over = moves == U(0) and moves_of(opp, own) == U(0)

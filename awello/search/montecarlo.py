@@ -44,7 +44,7 @@ class MonteCarloTree:
         return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, simulations: int | None, seed: int) -> Analysis:
-        """Search a position for `seconds`, or until the given number of simulations is reached."""
+        """Search a position until `seconds` have passed or the given number of simulations has been run."""
         started, done = time.perf_counter(), 0
         self.reset(position)
         self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
@@ -107,7 +107,7 @@ class PpafTree(MonteCarloTree):
 
 @dataclass
 class PuctTree(MonteCarloTree):
-    """A tree evaluated by a network, without playouts."""
+    """A tree evaluated by a perceptron or the convolutional network, without playouts."""
 
     def reset(self, position: Position) -> None:
         """Clear the tree and put a position at its root, which the first simulation expands."""

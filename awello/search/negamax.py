@@ -25,7 +25,7 @@ NO_CUTS = 4 * INFINITY  # a cut margin that no value can exceed
 
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, HeuristicState)")
 def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, state: HeuristicState) -> int:
-    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the horizon, or the end of the game.
     moves = legal_moves(game, own, opp)
     over = moves == U(0) and is_over(game, own, opp)

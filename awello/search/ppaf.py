@@ -51,7 +51,7 @@ class PpafState(Layout):
     tree: TreeState
     ply_count: int
     moves: Annotated[list[PlayedMove], MAX_PLAYOUT_PLIES]
-    odds: Annotated[list[float], MAX_MOVES]  # of the legal moves of a position, in bit order
+    odds: Annotated[list[float], MAX_MOVES]  # the odds of the legal moves of a position, in bit order
     weights: Annotated[list[float], CATEGORY_COUNT]
     weight_changes: Annotated[list[float], CATEGORY_COUNT]  # pending changes of the last playout; zero between playouts
 
@@ -59,7 +59,7 @@ class PpafState(Layout):
 @kernel("int64(int64, uint64, uint64, int64)")
 def category_of(game: int, own: U, opp: U, move: int) -> int:
     """Return the number of a move's category."""
-    if game >= ABAPA:  # Awalé; not decided in `rules`, because categories are not part of the rules
+    if game >= ABAPA:  # Awalé
         seeds = int(own >> U(8 * move) & BYTE_MASK)
         landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a lap skips the pit in which the sowing started
         row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
@@ -98,7 +98,7 @@ def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 @kernel("int64(PpafState, uint64, uint64)")
 def run_playout(state: PpafState, own: U, opp: U) -> int:
-    """Run a playout by the policy and record it; return the half points of the player who moves first."""
+    """Run a playout with the policy and record it; return the half points of the player who moves first."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -146,9 +146,10 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
 
 @kernel("void(PpafState, int64)")
 def adapt_policy(state: PpafState, winner: int) -> None:
-    """Adapt the policy to the moves of the winner: 0 for the player who moved first in the playout, 1 for the other.
+    """Adapt the policy to the moves of the winner.
 
-    All changes are computed before any is applied.
+    `winner` is 0 if the player who moved first in the playout has won, otherwise 1.  All changes are computed before
+    any is applied.
     """
     for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:

@@ -1,12 +1,13 @@
-"""PUCT: a tree grown by a network's evaluation instead of playouts (Silver et al. 2017, AlphaZero).
+"""PUCT: a tree grown by a neural network's evaluations instead of playouts (Silver et al. 2017, AlphaZero).
 
-A simulation *selects* a leaf: from the root down, it chooses the child with the best mean value plus a bonus, which is
-larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it:
-it predicts the priors of its children and the expected result, which is the value of the leaf.  The value of a finished
-game is its actual result.  The value is *backpropagated* to every node on the path.
+The neural network is a perceptron or the convolutional network.  A simulation *selects* a leaf: from the root down, it
+chooses the child with the best mean value plus a bonus, which is larger for moves with a higher prior and fewer visits.
+It *expands* and *evaluates* the leaf: the neural network predicts the priors of the children, and the expected result,
+which is the value of the leaf.  The value of a finished game is its actual result.  The value is *backpropagated* to
+every node on the path.
 
-A large network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To select different
-leaves, every visit counts as a loss until its leaf is evaluated (a *virtual loss*).
+The convolutional network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To select
+different leaves, every visit counts as a loss until its leaf is evaluated (a *virtual loss*).
 """
 
 from typing import Annotated
@@ -20,8 +21,8 @@ from awello.layout import Layout
 from awello.rules.game import PASS, is_over, legal_moves, score
 from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, append_node, expand
 
-# Leaves per evaluation by a large network.  Larger batches are faster per leaf, but their leaves are selected with less
-# information.
+# Leaves per evaluation by the convolutional network.  Larger batches are faster per leaf, but their leaves are selected
+# with less information.
 BATCH_SIZE = 8
 
 
@@ -164,7 +165,7 @@ def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
 
 @kernel("int64(TreeNode[::1], TreeState, LeafBatch, int64)")
 def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, simulations: int) -> int:
-    """Select leaves for evaluation by a network; return the number of simulations started.
+    """Select leaves for evaluation by the network; return the number of simulations started.
 
     The selection ends early if it reaches a leaf that is already in the batch.  The result of a finished game is
     backpropagated immediately and counts as a simulation.

@@ -93,8 +93,8 @@ def parse_lists(text: str) -> ListSource:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        near = text[error.pos : error.pos + 10] or "the end"
-        raise NotationError(f"{error.msg} at {near!r}: write nested lists of numbers, such as {EXAMPLE_TREE}") from None
+        near = repr(text[error.pos : error.pos + 10]) if error.pos < len(text) else "the end"
+        raise NotationError(f"{error.msg} at {near}: write nested lists of numbers, such as {EXAMPLE_TREE}") from None
     except (RecursionError, ValueError):
         raise NotationError(
             f"{text[:20]!r}... is nested too deeply or contains too long a number: "
@@ -229,7 +229,7 @@ class SearchTree:
 
     @property
     def mover_view(self) -> bool:
-        """Whether values are from the view of the mover at each node (negamax) or of the maximiser (minimax)."""
+        """Whether values are from the view of the mover at each node (negamax), not of the maximiser (minimax)."""
         return self.algorithm.startswith("negamax")
 
     @property
@@ -321,7 +321,7 @@ def search(tree: SearchTree, node: SearchNode, alpha: float = -math.inf, beta: f
 def check_algorithm(name: str) -> None:
     """Raise `ConfigError` if there is no textbook search with this name."""
     if name not in TEXTBOOK_ALGORITHMS:
-        raise ConfigError(f"{name!r} is not a tree search: choose {', '.join(TEXTBOOK_ALGORITHMS)}")
+        raise ConfigError(f"{name!r} is not a textbook search: choose {', '.join(TEXTBOOK_ALGORITHMS)}")
 
 
 def search_tree(algorithm: str, source: Source, label: str = "") -> SearchTree:

@@ -23,7 +23,7 @@ MAX_PATH = 512  # nodes: more than in any game of Othello; a tree for Awalé is 
 MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if this many fit into the tree
 WIN, DRAW, LOSS = 2, 1, 0  # results in half points, so that sums are integers
 
-# The position of the n-th set bit (from 0) of each six-bit word, at index 8 * word + n.
+# At index 8 * word + n: which bit of a six-bit word is the n-th set bit, where n counts from 0.
 NTH_BIT = np.array(
     [([bit for bit in range(6) if word >> bit & 1] + 8 * [0])[n] for word in range(64) for n in range(8)]
 )
@@ -32,7 +32,7 @@ NTH_BIT = np.array(
 class TreeNode(Layout):
     """A position, and the results of the move that led to it, for the player who made this move.
 
-    UCT does not use the last two fields; a layout without them would save a third of these 48 bytes, but no time.
+    Only PUCT uses the last two fields; without them, UCT would need a third less than these 48 bytes, but as much time.
     """
 
     own: U
@@ -42,8 +42,8 @@ class TreeNode(Layout):
     move: Int16
     visits: Int32
     half_points: Int32  # the sum of the results of playouts
-    total_value: float  # the sum of network values, from -1 for a loss to 1 for a win
-    prior: float  # the share of the parent's visits that a network expects for this node
+    total_value: float  # in PUCT: the sum of the values, each from -1 for a loss to 1 for a win
+    prior: float  # in PUCT: the predicted share of the parent's visits
 
 
 class TreePath(Layout):
@@ -77,7 +77,7 @@ def xorshift(state: U) -> U:
 
 @kernel("int64(uint64, uint64)", inline=True)
 def pick_random_move(moves: U, state: U) -> int:
-    """Return a random move, all with the same probability; for Awalé, a table avoids an unpredictable branch."""
+    """Return one of the moves with equal probability; for Awalé, a table avoids an unpredictable branch."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
         return int(NTH_BIT[moves << U(3) | skip])

@@ -1,4 +1,4 @@
-"""Locations of databases: a file for SQLite, or an address such as `postgresql://user@host/name`."""
+"""Database locations: a file for SQLite, or an address such as `postgresql://user@host/name` for PostgreSQL."""
 
 import re
 from pathlib import Path
@@ -15,22 +15,22 @@ ADDRESS_PATTERN = re.compile(
 
 
 def is_address(location: str) -> bool:
-    """Return whether a location is, or is meant as, the address of a server rather than a file."""
+    """Return whether a location is the address of a database server, possibly an invalid one, rather than a file."""
     return ADDRESS_PATTERN.match(location) is not None
 
 
 def may_exist(location: str) -> bool:
-    """Return whether a location is an existing file or an address, which is not checked."""
+    """Return whether a location is an existing file or any address; addresses are not checked."""
     return is_address(location) or Path(location).expanduser().exists()
 
 
 def parse_address(location: str, application: str) -> URL:
-    """Parse the address of a server; errors do not repeat an invalid address, which may contain a password."""
+    """Parse the address of a database server; errors do not quote an invalid address, as it may contain a password."""
     try:
         address = make_url(location)
         misplaced = location.count("@") > 1 or "@" in (
             address.database or ""
-        )  # part of the password would be read as the host or the database name
+        )  # an @ in the password: the rest of the password would be read as the host or the database name
         valid = not misplaced and location.isprintable() and 0 <= (address.port or 0) < 1 << 16
     except (ArgumentError, ValueError):
         valid = False
@@ -45,7 +45,7 @@ def parse_address(location: str, application: str) -> URL:
 
 
 def invalid_address_error(application: str) -> ConfigError:
-    """Return the error for an address that cannot be parsed or looked up."""
+    """Return the error for an address that cannot be parsed or has an invalid host name."""
     return ConfigError(
         f"the address of the {application} is not valid: write postgresql://USER:PASSWORD@HOST:PORT/NAME, "
         "with special characters in the password encoded, such as %40 for @"

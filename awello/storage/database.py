@@ -14,22 +14,22 @@ from awello.errors import AwelloError, ConfigError, StorageError
 from awello.storage.addresses import invalid_address_error, is_address, parse_address
 from awello.storage.migrations import Schema, is_current, migrate, needs_views
 
-LOCK_TIMEOUT = 30  # seconds to wait for another writer, or for a connection to a server
-IDLE_TIMEOUT = 300  # seconds after which a server ends an idle transaction, whose client may have disconnected
+LOCK_TIMEOUT = 30  # seconds to wait for another writer of an SQLite file, or for a connection to a database server
+IDLE_TIMEOUT = 300  # seconds after which PostgreSQL aborts an idle transaction, because its client may be gone
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-MAX_QUERY_VALUES = 500  # per statement
+MAX_QUERY_VALUES = 500  # values in the condition of one statement
 PRIVATE_FILE_MODE = 0o600  # readable only by its owner
 WRITE_LOCK, SERVER_LOCK = (
     4158,
     4159,
-)  # keys of PostgreSQL's advisory locks: for write transactions, and for the server that owns the database
+)  # keys of PostgreSQL's advisory locks: one for write transactions, one for the only web server of a club
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
 def open_database(location: str | Path, schema: Schema) -> Engine:
     """Open the database at a path or an address, and create or migrate its tables.
 
-    Every error of the database becomes a `StorageError`, which names the database without its password.
+    Every database error becomes a `StorageError`, which contains the location of the database without its password.
     """
     is_server = is_address(str(location))
     engine = _open_server(str(location), schema) if is_server else _open_file(Path(location).expanduser(), schema)
@@ -75,14 +75,14 @@ def _open_file(file: Path, schema: Schema) -> Engine:
         with suppress(OSError):  # opening the database raises a clearer error
             file.touch(mode=PRIVATE_FILE_MODE)
     path = str(file)
-    if file.exists() and not os.access(file, os.W_OK):  # SQLite may be unable to create its other files
+    if file.exists() and not os.access(file, os.W_OK):  # SQLite may be unable to create its auxiliary files
         path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions are started by `begin`
-        connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own handles only ASCII
+        connection.isolation_level = None  # `begin` below starts the transactions
+        connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own `lower` handles only ASCII
         for setting in ("journal_mode = WAL", f"synchronous = {schema.durable + 1}", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {setting}")  # synchronous: 1 is NORMAL, 2 is FULL
 
@@ -94,7 +94,7 @@ def _open_file(file: Path, schema: Schema) -> Engine:
 
 
 def _create_views(engine: Engine, schema: Schema) -> None:
-    """Create the temporary views of a schema on every new connection; existing connections are closed."""
+    """Create the temporary views of a schema on every new connection; close the existing connections."""
     engine.dispose()
 
     @event.listens_for(engine, "connect")
@@ -109,16 +109,16 @@ def _lower(text: str | None) -> str | None:
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
 def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """Yield the rows of a query in which a column has one of the values; many values take several statements."""
+    """Yield the rows of a query in which a column has one of the values; run several statements for many values."""
     for at in range(0, len(values), MAX_QUERY_VALUES):
         yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
 
 @contextmanager
 def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Connection]:
-    """Open a write transaction, once no other is open.
+    """Wait until no other write transaction is open, then open one.
 
-    A database server aborts the transaction after `idle` seconds without a statement.
+    PostgreSQL aborts the transaction after `idle` seconds without a statement.
     """
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
@@ -128,17 +128,20 @@ def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Co
 
 
 def next_id(connection: Connection, table: Table) -> int:
-    """Return the next free number of a table; call this in a write transaction."""
+    """Return the next free id of a table; must be called in a write transaction."""
     return int(connection.execute(select(func.coalesce(func.max(table.c.id), 0) + 1)).scalar_one())
 
 
 def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
-    """Lock a database for one server until the lock is closed or the process ends; return None if it is locked."""
+    """Lock a database for one web server; return the lock, or None if another server has locked the database.
+
+    Commands can still read and write the database.  Closing the lock or ending the process releases it.
+    """
     return _lock_file(f"{engine.url.database}-open") if engine.dialect.name == "sqlite" else _lock_server(engine)
 
 
 def _lock_file(file: str) -> sqlite3.Connection | None:
-    """Lock an empty file through SQLite, which works on every system and leaves the database readable."""
+    """Lock an empty file through SQLite, which works on every system and does not lock the database itself."""
     with suppress(OSError):  # connecting raises a clearer error
         Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
@@ -153,14 +156,14 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
 
 
 def _lock_server(engine: Engine) -> Connection | None:
-    """Take an advisory lock of PostgreSQL, which is released when its connection is lost; None if it is taken."""
+    """Take an advisory lock, which PostgreSQL releases if the connection is lost; return None if it is taken."""
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    lock.detach()  # `close` closes it instead of returning it to the pool
+    lock.detach()  # `close` closes the connection instead of returning it to the pool
     for setting in (
         "idle = 30",
         "interval = 10",
         "count = 3",
-    ):  # so that a lost client holds the lock for a minute, not for hours
+    ):  # so that the lock of a lost client is released after a minute, not after hours
         lock.exec_driver_sql(f"SET tcp_keepalives_{setting}")
     if lock.exec_driver_sql(f"SELECT pg_try_advisory_lock({SERVER_LOCK})").scalar_one():
         return lock

@@ -1,4 +1,4 @@
-"""Schemas and migrations, which update databases of older versions of Awello.
+"""Database schemas, and migrations that update databases of older versions of Awello.
 
 A new database is created with the current tables.  The table `state` stores the number of applied migrations; missing
 migrations run when the database is opened.  The table also stores the name of the application, so that the database of
@@ -16,7 +16,7 @@ STATE_TABLE = Table("state", MetaData(), Column("steps", Integer, nullable=False
 APPLICATION_BY_TABLE = {
     "accounts": "club",
     "pages": "archive",
-}  # a table that identifies the application, which version 0.1.0 did not store
+}  # a table that only this application has; version 0.1.0 did not store the name of the application
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Schema:
     tables: MetaData
     migrations: Sequence[Callable[[Connection], None]] = ()
     durable: bool = False
-    """Whether commits survive a power failure, and not only a crash of the process."""
+    """Whether commits must survive a power failure, not only a crash of the process."""
     private: bool = False
     """Whether a new file is readable only by its owner."""
     views: Sequence[str] = ()
@@ -48,8 +48,8 @@ def is_current(connection: Connection, name: str, schema: Schema) -> bool:
     elif "steps" in columns:
         application = next((owner for table, owner in APPLICATION_BY_TABLE.items() if table in tables), None)
     if application != schema.application:
-        kind = {"archive": "an archive", "club": "a club"}.get(application or "", "of another application")
-        raise ConfigError(f"the database {name!r} is {kind}: the {schema.application} needs a database of its own")
+        owner = {"archive": "an archive", "club": "a club"}.get(application or "", "another application")
+        raise ConfigError(f"the database {name!r} belongs to {owner}: give another one for the {schema.application}")
     read_only = "mode" in connection.engine.url.query
     return _count_migrations(connection) == len(schema.migrations) and ("application" in columns or read_only)
 

@@ -84,7 +84,7 @@ class ClubGameJson(BaseModel):
     variant: GameName
     players: tuple[str, str]
     side: Literal[0, 1] = Field(description="The side of the player whose profile this is")
-    seconds: float = Field(description="Each player's clock at the start")
+    seconds: float = Field(description="Each player's time at the start")
     increment: float
     rated: bool
     started: float = Field(description="Seconds since 1970")
@@ -92,7 +92,7 @@ class ClubGameJson(BaseModel):
     winner: Literal[0, 1] | None
     score: tuple[int, int] | None = Field(description="Null unless the game ended on the board")
     reason: str = Field(description="How the game ended if not on the board, else empty")
-    rating_change: int | None = Field(description="Null for an unrated game")
+    rating_change: int | None = Field(description="Null if the game did not change ratings")
 
 
 class ProfileJson(BaseModel):

@@ -131,7 +131,7 @@ async def show_session(club: RequiredClub, request: Request) -> Any:
 
 
 def _session_response(request: Request, origin: Origin, name: str, secret: str) -> Response:
-    """Return a response with cookies that scripts cannot read and that requests from other sites do not carry."""
+    """Set the session and device cookies; scripts cannot read them, and requests from other sites do not carry them."""
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),

@@ -31,8 +31,8 @@ notation, such as `f5` or `C`, and `pass`.  A value is the expected final margin
 it is negative if that side loses.  Errors have a code, parameters and a message in English.
 
 `/api/live` is a WebSocket for results that improve while a search runs.  Send `{"id": 1, "type": "analyse", ...}` (or
-`choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop it.
-Every answer has the id of its request.
+`choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop the
+search.  Every answer has the id of its request.
 """
 
 
@@ -55,7 +55,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     503: {"model": ErrorJson, "description": "Too many searches are waiting, or a search failed"},
 }
 NOT_FOUND: dict[str, Any] = {"model": ErrorJson, "description": "Not found"}
-CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "Not possible while something else is running"}
+CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "Not possible while this or other contests are running"}
 UNAUTHORIZED: dict[str, Any] = {"model": ErrorJson, "description": "Not logged in, or the password or token is wrong"}
 TOO_MANY_REQUESTS: dict[str, Any] = {"model": ErrorJson, "description": "Too many requests"}
 

@@ -51,7 +51,7 @@ class PlayedGameRequest(MovesRequest):
             raise AwelloError("the board already decides the result: leave 'result' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
             times, moves = len(self.seconds), len(record.moves)
-            message = f"'seconds' has {times} times for {moves} moves: give one time per move"
+            message = f"the numbers of moves ({moves}) and times ({times}) differ: give one time per move in 'seconds'"
             raise AwelloError(message, "move_times_mismatch", times=times, moves=moves)
         sides = zip(record.start.game.sides, self.players, strict=True)
         tags = {side: _clean_name(player) for side, player in sides if player is not None}
@@ -149,7 +149,8 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
         try:
             return archive.load_record(number)
         except ConfigError:
-            raise ApiError(404, "unknown_game_number", f"the archive has no game {number}", number=number) from None
+            message = f"the archive has no game {number}: check the number"
+            raise ApiError(404, "unknown_game_number", message, number=number) from None
 
     return GameJson.of(await service.run(find), number)
 
@@ -161,7 +162,7 @@ async def save_game(request: SaveGameRequest, service: Service, client: Request)
     service.check_save_limits(network_of(address_of(client)))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not service.public:  # on a public server, anyone could send games to train them
+    if learners and not service.public:  # otherwise, anyone could send games to train the players of a public server
         await call_in_worker(client, train_players, record, learners)
     return {"number": number}
 

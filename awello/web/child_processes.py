@@ -21,7 +21,7 @@ CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30
 
 
 def run_contest(folder: Path, seconds: float | None) -> None:
-    """Run a contest in its own process; the processes of its bots inherit the priority and the memory limit."""
+    """Run a contest in this process; the processes of its bots inherit the priority and the memory limit."""
     prepare_process(CONTEST_NICENESS, CONTEST_MEMORY_BYTES)
     from awello.web.contests import play_contest
 

@@ -23,7 +23,7 @@ def _allow_values(*values: str) -> SettingCheck:
         if value in values:
             return None
         choices = ", ".join(values)
-        return _invalid_setting_error(setting, value, choices, code="setting_not_in_list", choices=choices)
+        return _invalid_setting_error(setting, value, f"one of {choices}", code="setting_not_in_list", choices=choices)
 
     return setting_error
 

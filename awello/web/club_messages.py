@@ -19,7 +19,7 @@ Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
 class SeekRequest(RequestModel):
-    """A seek: a game against any player."""
+    """A seek: an offer of a game to any player."""
 
     variant: GameName = "othello"
     seconds: float = Field(gt=0, le=1e6)
@@ -35,7 +35,7 @@ class SeekRequest(RequestModel):
 
 
 class ChallengeRequest(SeekRequest):
-    """A challenge of one player."""
+    """A challenge: an offer of a game to one player."""
 
     name: PlayerName
 

@@ -78,7 +78,7 @@ class ClubService:
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
-        """Raise `ApiError` if the last position of a record (or any, if `whole`) occurs in a live rated game."""
+        """Raise `ApiError` if the last position (or any, if `whole`) belongs to a rated game in progress."""
         if self._server is None:
             return
         rated = self._server.rated_positions
@@ -122,7 +122,7 @@ class ClubService:
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
                     valid = await self.read(partial(find_valid_digests, digests=some))
-                except Exception as error:  # checked again next time: no error may end this loop
+                except Exception as error:  # the next check retries; no error may end this loop
                     if not isinstance(error, ApiError):
                         logging.getLogger("awello").exception("sessions could not be checked")
                     continue
@@ -152,7 +152,7 @@ def get_club_service(request: Request) -> ClubService:
 
 
 def get_open_club_service(request: Request) -> ClubService:
-    """Return the club service, or raise `ApiError` if there is no club: routes can then use the `club` extra."""
+    """Return the club service, or raise `ApiError` if there is no club; if there is, the `club` extra is installed."""
     club = get_club_service(request)
     club.server  # noqa: B018
     return club

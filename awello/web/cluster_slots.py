@@ -21,7 +21,7 @@ from awello.web.engine_slots import LocalSlot
 
 POLL_TIMEOUT = 5.0  # seconds that a poll waits for a message
 LEASE_TIMEOUT = 6 * POLL_TIMEOUT  # seconds without a poll after which a worker stops the process
-STATUS_INTERVAL = 0.5  # seconds between checks of the scheduler's connection during a call
+STATUS_INTERVAL = 0.5  # seconds between checks of the connection to the scheduler during a call
 CLOSE_TIMEOUT = 2.0  # seconds within which a worker must stop a process, or the client must disconnect
 
 

@@ -20,7 +20,7 @@ from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_er
 from awello.web.rate_limits import RateLimit
 from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY_SECONDS
 
-MAX_INVALID_MESSAGES = 20  # in a row, after which the connection is closed
+MAX_INVALID_MESSAGES = 20  # consecutive invalid messages after which the connection is closed
 MAX_MESSAGE_CHARS = 1 << 14
 MAX_ID_CHARS = 40
 MAX_UNSENT_EVENTS = 256  # queued for a client that reads slowly
@@ -62,14 +62,14 @@ class MessageConnection:
         raise NotImplementedError
 
     def on_receive(self, event: Mapping[str, Any]) -> None:
-        """Called with each received event before it is handled."""
+        """Receive each event before it is handled; subclasses may override this."""
 
     def is_exempt(self, fields: Fields) -> bool:
         """Return whether a message is exempt from the rate limits."""
         return False
 
     def on_close(self) -> None:
-        """Called when the connection has ended, before it is closed."""
+        """Clean up when the connection has ended, before it is closed; subclasses may override this."""
 
     # ---- the connection ---------------------------------------------------------------------------------------------
     def close(self, reason: str) -> None:

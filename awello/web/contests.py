@@ -77,7 +77,7 @@ class ContestConfig(RequestModel):
         spec = make_client_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
             message = f"{spec} uses more than the {format_duration(self.move_time)} per move of this contest"
-            advice = "give the player less time, or the contest more"
+            advice = "reduce its time limit, or allow more time per move"
             raise AwelloError(f"{message}: {advice}", "move_time_exceeded", player=str(spec), seconds=self.move_time)
         return str(spec)
 
@@ -102,7 +102,7 @@ class ContestPairing(RoundsJson):
 
 
 class ContestGame(BaseModel):
-    """A game of a contest; the first of two entries belongs to the side that moved first."""
+    """A game of a contest; the first entry of each pair belongs to the side that moved first."""
 
     number: int
     pairing: int = Field(description="The index of its pairing in `pairings`")
@@ -111,7 +111,9 @@ class ContestGame(BaseModel):
     second: str
     score: tuple[int, int]
     moves: str = Field(description="The transcript")
-    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(description="Reason and message, or null")
+    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(
+        description="For each side: reason and message of its forfeit, or null"
+    )
 
 
 class ContestDetails(ContestSummary):
@@ -339,7 +341,8 @@ class ContestRunner:
     def _make_room(self, network: str) -> None:
         """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
 
-        If the network or all visitors have too many contests, their oldest one is deleted.
+        If the network, or all visitors together, have too many contests, their oldest contest that is not running is
+        deleted.
         """
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
@@ -359,7 +362,7 @@ class ContestRunner:
         running = [contest for contest in self._recent.values() if contest.running]
         limit = MAX_RUNNING_CONTESTS if self.public else 1
         if len(running) >= limit:
-            message = "too many contests are running: wait until one ends, or stop one"
+            message = "too many contests are running: wait until one ends, or stop one of yours"
             raise _conflict_error("contest_limit", message, limit=limit)
         if self.public and any(contest.network == network for contest in running):
             message = "a contest from your network is running: wait until it ends, or stop it"

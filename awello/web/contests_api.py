@@ -81,8 +81,8 @@ def list_contests(request: Request) -> list[ContestSummary]:
 def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Play matches between all pairs of bots.
 
-    Only one contest can run at a time; on a public server, two contests of different networks, for at most ten minutes
-    each.  Above this limit, the status is 409.
+    Only one contest can run at a time.  On a public server, two contests can run if they were started from different
+    networks, for at most ten minutes each.  If the limit is reached, the status is 409.
     """
     name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)

@@ -1,7 +1,7 @@
 """Searches over a WebSocket: analyses, moves and reviews, with intermediate results.
 
-A connection can have several open requests.  A new request replaces an open one with the same id, `stop` ends it, and
-all searches are cancelled when the client disconnects.
+A connection can have several open requests.  A new request replaces an open request with the same id, a `stop`
+request ends the request with its id, and all searches are cancelled when the client disconnects.
 """
 
 import asyncio

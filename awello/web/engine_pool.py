@@ -3,9 +3,9 @@
 An endless search, a crash or too much memory use fails only one request: the process is killed and replaced.  A slot
 defines where a process runs, on this machine or on a worker of a cluster.
 
-The network that has used the least engine time recently is served first, and the number of its waiting tasks is
-limited.  The choice of a move is urgent, because a player is waiting for it: it has a head start over other tasks,
-and it preempts analyses and reviews.
+The client network that has used the least engine time recently is served first, and the number of waiting tasks of each
+network is limited.  The choice of a move is urgent, because a player is waiting for it: it has a head start over other
+tasks, and it preempts analyses and reviews.
 
 Within a network, the task that has waited longest is served first, with two exceptions: a review has to wait longer
 than an analysis, and a process prefers tasks that it has worked on before, because their positions are in its
@@ -39,23 +39,23 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_WAITING_JOBS_PER_NETWORK = 500, 96  # for urgent tasks, and again for other tasks
+MAX_WAITING_JOBS, MAX_WAITING_JOBS_PER_NETWORK = 500, 96  # urgent and other tasks are counted separately
 URGENT_HEAD_START = 4.0  # seconds of usage that are deducted for an urgent task
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
 REVIEW_DELAY = 3.0  # seconds that a review has to wait longer than an analysis
 OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task has to wait longer for a process that did not run it last
-MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is ended for one of another network
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task can be ended for an urgent task of another network
 KILL_CHARGE_SECONDS = 3.0  # seconds that a network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
 CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds within which a process must cancel or pause a task
 RESTART_DELAY = 1.0  # seconds before another attempt to start a process
 MAX_FAILED_STARTS = (
-    2  # in a row, before waiting tasks are refused; a single start can fail because a worker was just lost
+    2  # consecutive ones, before waiting tasks are refused; a single start can fail because a worker was just lost
 )
 
 QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
-SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down")
+SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down: try again later")
 ENGINE_UNAVAILABLE = error_answer("engine_unavailable", "no engine process can be started: see the server's log")
 CHOOSE_LESS = "choose a smaller depth or a time limit such as @1s"
 
@@ -81,7 +81,7 @@ class EngineJob:
 
     @property
     def urgent(self) -> bool:
-        """Whether a player or the page waits for the only answer: the job has a head start and cannot be paused."""
+        """Whether a player or the page waits for the only answer; it then has a head start and is never paused."""
         return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
@@ -181,16 +181,18 @@ def crash_error(job: EngineJob | None) -> Answer:
     """Return the answer for a job whose process has died."""
     if job is not None and isinstance(job.task, ChooseTask):
         spec = job.task.spec
-        return error_answer("player_crashed", f"{spec} crashed: its process is being restarted", player=spec)
+        message = f"{spec} crashed and is being restarted: try again, or choose another player"
+        return error_answer("player_crashed", message, player=spec)
     return error_answer("search_crashed", "the search crashed and its process is being restarted: try again")
 
 
 def interrupted_error(task: Task) -> Answer:
-    """Return the answer for a task that is interrupted because others are waiting."""
+    """Return the answer for a task that is interrupted because other users are waiting."""
     if isinstance(task, ChooseTask):
-        message = f"{task.spec} was interrupted because others are waiting: {CHOOSE_LESS}"
+        message = f"{task.spec} was interrupted because other users are waiting: {CHOOSE_LESS}"
         return error_answer("player_interrupted", message, player=task.spec)
-    return error_answer("task_interrupted", "the request was interrupted because others are waiting: try again")
+    message = "the request was interrupted because other users are waiting: try again"
+    return error_answer("task_interrupted", message)
 
 
 def timeout_error(task: Task, seconds: float) -> Answer:
@@ -198,7 +200,7 @@ def timeout_error(task: Task, seconds: float) -> Answer:
     if isinstance(task, ChooseTask):
         message = f"{task.spec} took longer than {seconds:g} s: {CHOOSE_LESS}"
         return error_answer("player_timeout", message, player=task.spec, seconds=seconds)
-    return error_answer("task_timeout", f"the request took longer than {seconds:g} s", seconds=seconds)
+    return error_answer("task_timeout", f"the request took longer than {seconds:g} s: try again", seconds=seconds)
 
 
 class EnginePool:

@@ -43,7 +43,7 @@ DONE: Answer = {"type": "done"}
 
 @dataclass(frozen=True)
 class ChooseTask:
-    """A player's move in the last position of a game."""
+    """The choice of a move by a player in the last position of a game."""
 
     record: Record
     spec: str
@@ -53,7 +53,7 @@ class ChooseTask:
 
 @dataclass(frozen=True)
 class AnalyseTask:
-    """The values of all moves in the last position of a game, refined for `seconds`."""
+    """An analysis of all moves in the last position of a game, for up to `seconds`."""
 
     record: Record
     seconds: float
@@ -171,7 +171,7 @@ class TaskRunner:
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Yield only the final result of a search; positions searched before a pause are not searched again."""
+        """Yield only the final result of a search; a search that ended before a pause of the task is not repeated."""
         for _ in self._search(position, limit, best):
             pass
         answer = self.progress.searches[position, limit.depth].analysis
@@ -221,13 +221,14 @@ class TaskRunner:
         except Resignation:
             return error_answer("player_resigned", f"{task.spec} resigns", player=task.spec)
         except IllegalMoveError as error:
-            message = f"{task.spec} chose an illegal move: {error}"
+            message = f"{task.spec} played an illegal move ({error}): choose another player"
             return error_answer("player_illegal_move", message, player=task.spec, detail=str(error))
         except (MemoryError, SpecError, ConfigError):
             raise
         except BaseException as error:
             name = type(error).__name__
-            return error_answer("player_failed", f"{task.spec} failed with {name}", player=task.spec, error=name)
+            message = f"{task.spec} failed with {name}: choose another player"
+            return error_answer("player_failed", message, player=task.spec, error=name)
         finally:
             self.player = None
 
@@ -297,7 +298,7 @@ def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterato
     except TaskStopped:
         yield "paused", progress
     except MemoryError:
-        yield "lost", error_answer("out_of_memory", "out of memory: choose a smaller depth or time")
+        yield "lost", error_answer("out_of_memory", "out of memory: choose a smaller depth or less time")
     except AwelloError as error:
         if isinstance(task, ChooseTask):
             yield "ended", error_answer("player_error", str(error), player=task.spec, detail=str(error))
@@ -305,4 +306,4 @@ def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterato
             yield "ended", {"type": "error", **describe_error(error)}
     except Exception as error:
         name = type(error).__name__
-        yield "ended", error_answer("search_failed", f"the search failed with {name}", error=name)
+        yield "ended", error_answer("search_failed", f"the search failed with {name}: try again", error=name)

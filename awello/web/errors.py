@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from awello.errors import AwelloError
 
 MAX_ERROR_CHARS = 200
-MAX_QUOTED_CHARS = 40  # of a client's input that a message quotes
+MAX_QUOTED_CHARS = 40  # a message quotes at most this much of a client's input
 
 ErrorFields = dict[str, Any]
 
@@ -60,7 +60,8 @@ def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
     params = {"field": field, "others": others}
     if first["type"] == "string_pattern_mismatch" and {"move", "moves"} & set(first["loc"]):
         move = str(first["input"])[:MAX_QUOTED_CHARS]
-        code, text, params = "invalid_move", f"{move!r} is not a move: write f5, C or pass", {**params, "move": move}
+        code, params = "invalid_move", {**params, "move": move}
+        text = f"{move!r} is not a move: write a move such as f5 or C, or 'pass'"
     else:
         code, text = "invalid_field", first["msg"][:1].lower() + first["msg"][1:]
         params = context | params | {"reason": first["type"]}

@@ -114,8 +114,8 @@ def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tupl
     if len(sizes) != len(names) or sum(sizes) != len(body):
         counts = {"files": len(names), "sizes": len(sizes), "total": sum(sizes), "received": len(body)}
         message = (
-            "{files} names and {sizes} sizes with a total of {total} bytes do not match the {received} bytes received: "
-            "give the name and the size of each file"
+            "the numbers of names ({files}) and sizes ({sizes}), or the total size ({total} bytes) and the body "
+            "({received} bytes) differ: give the name and the size of each file"
         )
         raise AwelloError(message.format(**counts), "wrong_file_sizes", **counts)
     parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
@@ -147,9 +147,8 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
         if not total:
             raise AwelloError("no games match: change the filters", "no_games_found")
         if total > MAX_EXPORTED_GAMES:
-            message = f"{total} games are too many for one file, which can contain {MAX_EXPORTED_GAMES}"
-            advice = "add filters, or use 'awello games export'"
-            raise ApiError(400, "too_many_games", f"{message}: {advice}", games=total, limit=MAX_EXPORTED_GAMES)
+            message = f"a file holds at most {MAX_EXPORTED_GAMES} games, but {total} match: add filters"
+            raise ApiError(400, "too_many_games", message, games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
     async with service.export_lock:  # one at a time, so that other queries are not delayed
@@ -165,7 +164,7 @@ async def export_game(request: ExportGameRequest, client: Request) -> Response:
 
 
 def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """Return a download of `contents`, which maps file extensions to contents; several files are packed into a .zip."""
+    """Return a download of files, given as contents by file extension; several files are packed into a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")

@@ -1,8 +1,8 @@
 """The HTTP server: uvicorn with limits on connections, which apply before any request is read.
 
-The number of connections and the rate of new connections per network are limited.  A connection is closed if a request
-does not arrive in time, if its headers are too large, or if the client floods a WebSocket or does not read its
-responses.  Excess connections are refused before any data is read, which costs least.
+The number of connections and the rate of new connections of each client network are limited.  A connection is closed if
+a request does not arrive in time, if its headers are too large, or if the client floods a WebSocket or does not read
+its responses.  Excess connections are refused before any data is read, which costs least.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
 
 MAX_CONNECTIONS, MAX_CONNECTIONS_PER_NETWORK = 7680, 512  # open at the same time
-CONNECTION_RATE = (500, 100)  # of one network: burst, and per second
+CONNECTION_RATE = (500, 100)  # new connections of one client network: burst, and per second
 FRAME_RATE = (600, 150)  # frames of one WebSocket, of any type: burst, and per second
 READ_SLICE_BYTES = 1 << 12  # WebSocket data parsed before the limits are checked again
 RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
 MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
-MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of a network
+MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of one network
 IGNORED_UNREAD_BYTES = 1 << 14  # up to this size, unread data may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
 READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # a client with unread data must read this many bytes within these seconds
@@ -207,7 +207,10 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.config.track(self)
 
     async def receive(self) -> Any:
-        """Return the next message with its arrival time: no data is read while received messages are unhandled."""
+        """Return the next message with its arrival time, which is that of the last data.
+
+        No further data is read until all received messages are handled.
+        """
         return {**await super().receive(), "received": self.received}
 
     def connection_lost(self, exc: Exception | None) -> None:

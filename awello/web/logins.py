@@ -15,8 +15,9 @@ from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # kept after logging out
-NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # per name with a network or device: burst, and per second
-NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # the same, for unknown origins
+NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # per pair of a name and a network or device: burst, and per second
+# For unknown origins: per network, per name, and in total.
+NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,14 @@ class LoginLimits:
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def admit_unknown(self) -> bool:
-        """Return whether a password from an unknown origin may be hashed; if so, count it."""
+        """Return whether a password from an unknown origin may be hashed; if so, count the attempt."""
         return self.unknown_origin_limits.take("")
 
     def admit(self, name: str, origin: Origin, known_origin: str | None) -> bool:
-        """Return whether a password may be tried; if so, count it.  `known_origin` is `device`, `network` or None."""
+        """Return whether a password may be tried; if so, count the attempt.
+
+        `known_origin` is the result of `find_known_origin`.
+        """
         name = name.lower()
         if known_origin:
             return self.name_and_origin_limits.take(

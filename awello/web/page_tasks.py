@@ -61,7 +61,7 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
 
 
 def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> bytes:
-    """Return the tree of a search as JSON, with a picture of as many plies as have at most `MAX_DRAWN_NODES` nodes."""
+    """Search a position; return the search tree as JSON, with a picture of at most `MAX_DRAWN_NODES` nodes."""
     tree = build_search_tree(spec, position)
     plies = next(
         plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies

@@ -113,7 +113,7 @@ class RequestGuard:
         host = headers.get("host", "")
         if not self.is_own_host(host):
             name = host[:MAX_QUOTED_CHARS]
-            message = f"this server does not answer to {name!r}: open the address that it printed when it started"
+            message = f"this server cannot be used at {name!r}: open the address that it printed when it started"
             raise ApiError(403, "wrong_host", message, host=name)
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
@@ -146,7 +146,7 @@ class RequestGuard:
                 async with asyncio.timeout_at(deadline if more else None):
                     event = await receive()
             except TimeoutError:
-                message = f"the request was not complete within {BODY_TIMEOUT:.0f} seconds: try again"
+                message = f"the request did not arrive completely within {BODY_TIMEOUT:.0f} s: try again"
                 raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > limit:

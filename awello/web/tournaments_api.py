@@ -31,7 +31,7 @@ class TournamentJson(BaseModel):
     rated: bool
     rounds: int = Field(description="0 for a round robin before its start")
     starts: float = Field(description="Seconds since 1970")
-    grace: float = Field(description="Seconds after which a missing player forfeits")
+    grace: float = Field(description="Seconds from the start of a round until an absent player forfeits")
     state: Literal["open", "playing", "ended", "cancelled"]
     round: int = Field(description="The current round; 0 before the first")
     entrants: int
@@ -46,7 +46,7 @@ class ClubStandingJson(BaseModel):
     points: float
     buchholz: float = Field(description="The sum of the opponents' points")
     sonneborn_berger: float = Field(
-        description="Sonneborn-Berger: the points of defeated opponents, and half the points of drawn opponents"
+        description="Sonneborn-Berger: the points of defeated opponents, plus half the points of opponents drawn with"
     )
     wins: int
 
@@ -60,7 +60,7 @@ class PairingJson(BaseModel):
     second: str | None = Field(description="Null for a bye")
     game: int | None = Field(description="Null until the game starts, when both players are online")
     points: list[float] | None = Field(description="The points of both players; null until the pairing is decided")
-    forfeit: bool = Field(description="Whether the pairing was decided because a player was missing")
+    forfeit: bool = Field(description="Whether the pairing was decided because a player was absent")
 
 
 class TournamentDetailsJson(TournamentJson):
