@@ -224,7 +224,7 @@ def test_editor_is_left(visitor: Visitor) -> None:
     open_tab(page, "position")
     page.click("#edit")
     play_by_mouse(page, "a1")
-    page.keyboard.press("s")  # swaps the players: it is the bot's turn
+    page.keyboard.press("s")  # swaps the players, so that it is the bot's turn
     expect(caption(page)).to_contain_text("Setting up")
     expect(page.locator(".clock-thinking:not([hidden])")).to_have_count(0)
     page.click("#editor-cancel")
@@ -323,6 +323,9 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
     expect_moves(page, "f5*")
     open_tab(page, "play")
     page.focus("#typed-move")
+    page.locator("#typed-move").fill("z9")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notice")).to_have_text("z9 is not a legal move. Legal moves: f4 d6 f6")
     page.locator("#typed-move").fill("f6")
     page.keyboard.press("Enter")
     expect_moves(page, "f5f6*")

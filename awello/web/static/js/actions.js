@@ -98,7 +98,7 @@ export function typeMove(text) {
     playMove(move);
     return true;
   }
-  showError({ message: t(move ? "error.wait" : "error.move", { move: text, moves: moves.join(" ") || "–" }) });
+  showNotice(t(move ? "error.wait" : "error.move", { move: text, moves: moves.join(" ") || "–" }));
   return false;
 }
 
