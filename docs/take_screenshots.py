@@ -38,7 +38,7 @@ def show_values(page: Page) -> None:
     page.wait_for_timeout(4000)
 
 
-# by file: the link to open, the action before the screenshot, the settings of the browser
+# for each file: the link to open, the action before the screenshot, the browser settings
 SCREENSHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "page-othello.png": (
         f"#othello?moves={OTHELLO_GAME[:60]}*{OTHELLO_GAME[60:]}&second=champion%40level%3D6",
@@ -60,7 +60,7 @@ SCREENSHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 # ---- the club --------------------------------------------------------------------------------------------------------
 MEMBER_NAMES = ["Ann", "Bob", "Eve", "Dan"]
-LOSERS_OF_FINISHED_GAMES = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # chosen so that ratings differ
+LOSERS_OF_FINISHED_GAMES = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # chosen to give the players different ratings
 
 
 class ClubAccounts:
@@ -82,7 +82,7 @@ class ClubAccounts:
         return number
 
     def fill(self) -> None:
-        """Create finished games, games in progress and seeks; Ann is in a game."""
+        """Create finished games, seeks and two games in progress; Ann plays in one of those two."""
         for index, loser in enumerate(LOSERS_OF_FINISHED_GAMES):
             winner = MEMBER_NAMES[index % 2] if MEMBER_NAMES[index % 2] != loser else MEMBER_NAMES[2]
             number = self.play(winner, loser, ["d3", "c5"], variant="othello", seconds=300)
@@ -112,7 +112,7 @@ def photograph_club(browser: Browser) -> None:
 
 
 def main() -> None:
-    """Write each screenshot beside this file."""
+    """Take all screenshots and write them to the folder of this file."""
     with browsing() as browser:
         photograph_club(browser)
     with serving() as address, browsing() as browser:
