@@ -47,9 +47,8 @@ class BenchmarkBot:
         self.sent: dict[int, tuple[float, int]] = {}
         self.refusals: Counter[str] = Counter()
         self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time of receipt and latest state, by game
-        self.repeated_states: dict[
-            int, tuple[float, dict[str, Any]]
-        ] = {}  # likewise, for states received again without a new move
+        # time of receipt and state, by game, of the states that were received again without a new move
+        self.repeated_states: dict[int, tuple[float, dict[str, Any]]] = {}
         self.ready, self.ended = asyncio.Event(), False
         self.challenges: set[int] = set()  # ids of open challenge requests
 
@@ -158,7 +157,7 @@ async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespa
     tasks = await start_bots(bots, address, options.games)
     started, counted = time.monotonic(), [0] * len(bots)
     for bot in bots:
-        bot.response_times.clear()  # discard the times while games were starting
+        bot.response_times.clear()  # discard the times measured while games were starting
     while time.monotonic() - started < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
         waits = [wait for bot, count in zip(bots, counted, strict=True) for wait in bot.response_times[count:]]
@@ -248,7 +247,7 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
 
 
 def report(states: dict[int, GameState], bots: list[BenchmarkBot]) -> None:
-    """Compare the acknowledged moves with the stored ones; print lost moves and response times."""
+    """Print response times, and the number of games whose acknowledged moves are not all stored."""
     lost = sum(len(states[game].moves) < ply for bot in bots for game, ply in bot.acknowledged.items())
     waits = [wait for bot in bots for wait in bot.response_times]
     p95 = statistics.quantiles(waits, n=100)[94]

@@ -128,10 +128,10 @@ ALL_ATTACKS: dict[str, Attack] = {
 
 
 def run_attack(name: str, address: str, seconds: float) -> str:
-    """Run an attack in a separate process; return its result."""
+    """Run an attack, in a process of its own, and return a description of its result."""
     _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
-    make_long_game()  # caches the game, which takes long to make, before the attack
+    make_long_game()  # making the long game takes time, so it is made and cached before the attack
     return asyncio.run(ALL_ATTACKS[name](address, seconds))
 
 
@@ -140,7 +140,7 @@ async def compare_logins(address: str) -> str:
     host, port = split_address(address)
     times: dict[bool, list[float]] = {True: [], False: []}
     async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
-        for number in range(COMPARED_LOGIN_NAMES):  # each from its own address, because of the rate limit
+        for number in range(COMPARED_LOGIN_NAMES):  # one account per address, because of the rate limit
             headers = {"x-forwarded-for": f"10.0.{number}.1"}
             login = {"name": f"real{number}", "password": PASSWORD}
             (await client.post("/api/club/accounts", json=login, headers=headers)).raise_for_status()

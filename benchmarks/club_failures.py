@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from database import Postgres, new_database
 
 DISK_MIB = 16
-RECOVERY_TIMEOUT_SECONDS = 60.0  # time within which a failure, and then the recovery, must show
+RECOVERY_TIMEOUT_SECONDS = 60.0  # time within which the bots must notice a failure, and then the recovery
 
 StatesByGame = dict[int, tuple[float, dict[str, Any]]]
 
@@ -145,7 +145,7 @@ async def play_with_failures(
         await asyncio.sleep(0.5)
         errors = compute_clock_errors(states_before, bots, started, stopped)
         worst, compared = max([worst, *errors]), compared + len(errors)
-        received = list_received_plies(bots)  # play continues while the games are loaded
+        received = list_received_plies(bots)  # listed first, because play continues while the games are loaded
         states, _ = await asyncio.to_thread(load_games, failure.database)
         wrong += count_errors(states, received)
         moves = sum(len(bot.response_times) for bot in bots)
@@ -176,7 +176,7 @@ def compute_clock_errors(
 ) -> list[float]:
     """Return the errors of the clocks after a failure, in seconds.
 
-    The database failed between `started` and `stopped`; a clock is correct if it stopped at a time between them.
+    The failure began between `started` and `stopped`; a clock is correct if it stopped at a time between these two.
     """
     errors = []
     for game, (_, after) in {game: entry for bot in bots for game, entry in bot.repeated_states.items()}.items():
@@ -196,7 +196,7 @@ def list_received_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
 
 
 def count_errors(states: dict[int, GameState], received: list[tuple[int, int]]) -> int:
-    """Count errors: pairs in `received` with missing moves, illegal moves, and games with a clock below -1 s."""
+    """Count the errors: illegal moves, games with a clock below -1 s, and pairs in `received` with moves not stored."""
     wrong = sum(len(states[game].moves) < ply for game, ply in received)
     for state in states.values():
         position = Position.start(state.game)
@@ -208,7 +208,7 @@ def count_errors(states: dict[int, GameState], received: list[tuple[int, int]]) 
 
 
 def main() -> None:
-    """Run the failures and print the results."""
+    """Run the test and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("failure", choices=["server", "database", "disk"])
     parser.add_argument("--times", type=int, default=50, help="number of failures; default: 50")

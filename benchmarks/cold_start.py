@@ -3,7 +3,7 @@
     python benchmarks/cold_start.py
 
 A client requests the page, then the reply to a move in Othello and in Awalé, and waits until all kernels are in the
-cache.  Prints the elapsed seconds and the CPU seconds since the start after each step.  Needs Linux.
+cache.  After each step, prints the elapsed time and the CPU time since the start, in seconds.  Needs Linux.
 """
 
 import asyncio

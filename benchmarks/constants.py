@@ -77,7 +77,7 @@ def read_value(source: str, name: str) -> str:
 
 
 def replace_value(source: str, name: str, value: str) -> str:
-    """Replace the value of a constant in a source."""
+    """Replace the value of a constant in source text; return the new text."""
     begin, end = find_value(source, name)
     return source[:begin] + value + source[end:]
 
@@ -114,7 +114,7 @@ class PackageCopy:
 
 
 class MeasuringProcesses:
-    """The processes that take measures."""
+    """The processes that measure the engine, each with a given value of a constant."""
 
     def __init__(self) -> None:
         self.processes: set[subprocess.Popen[str]] = set()
@@ -149,7 +149,7 @@ class MeasuringProcesses:
 # ---- a sweep --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Job:
-    """One value of a constant and one measure."""
+    """A value of a constant, and the name of the measurement to make with it."""
 
     constant: Constant
     measure: str
@@ -157,7 +157,7 @@ class Job:
 
 
 def list_jobs(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
-    """Return the jobs of each constant, the present value first; in matches, only alternatives have jobs."""
+    """Return the jobs of each constant, the present value first; matches only have jobs for the alternatives."""
     groups = []
     for constant in constants:
         present = read_value(read_source(constant), constant.name)
@@ -215,14 +215,14 @@ class Sweep:
             self.copies.put(copy)
 
     def command(self, job: Job, base: PackageCopy) -> list[str]:
-        """Return the command of the process that measures a job."""
+        """Return the command of the process that runs a job."""
         args = self.args
         options = {"--data": args.data, "--base": base.folder, "--pairs": args.pairs, "--runs": args.runs}
         words = [str(word) for option in options.items() for word in option]
         return [sys.executable, str(MEASURE_SCRIPT), job.measure, *words, *["--quick"] * args.quick]
 
     def report_progress(self, job: Job) -> None:
-        """Print the measured value and the estimated time left on stderr."""
+        """Print the finished job and the estimated remaining time to stderr."""
         self.done += 1
         left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
         line = f"{self.done}/{self.total}  {job.measure}: {job.constant.name} = {job.value}"
@@ -233,7 +233,7 @@ def main() -> None:
     """Run a sweep, or print the results of one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="constants to sweep (default: all)")
-    parser.add_argument("--only", nargs="+", default=[], metavar="MEASURE", help="measures to take (default: all)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="MEASURE", help="what to measure (default: all)")
     parser.add_argument("--values", nargs="+", default=[], help="values to try (default: all listed)")
     parser.add_argument("--jobs", type=int, default=2, help="values measured at the same time (default: 2)")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice (default: 100)")

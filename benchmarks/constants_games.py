@@ -1,9 +1,9 @@
 """Play games between two values of a constant, for `constants.py`.
 
-One engine runs in this process.  The other one runs in a separate process, which executes this file with the package in
-`--base`.  They play every opening twice, once with each colour.  Searches have a node limit or a simulated clock, which
-advances with the nodes searched (NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games are reproducible on
-any machine.
+One engine runs in this process; the other engine runs in a separate process, which executes this file with the package
+in `--base`.  The engines play every opening twice, once with each colour.  Searches have a node limit or a simulated
+clock, which advances with the nodes searched (NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games are
+reproducible on any machine.
 """
 
 import argparse
@@ -32,7 +32,7 @@ NODES_PER_SECOND = 50_000  # on a simulated clock
 NODES_PER_MOVE = 30_000  # in a duel
 OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # length of random openings
 TIMED_OPPONENT_PATTERN = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
-QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # the limit and the openings per match for such opponents
+QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # the limit that replaces theirs, and the openings per match
 
 Result = dict[str, Any]
 
@@ -123,7 +123,7 @@ def start_engines(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEn
 
 # ---- a match --------------------------------------------------------------------------------------------------------
 def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
-    """Load balanced Othello openings if the data folder has them, or generate random ones."""
+    """Return `count` openings: balanced openings of Othello if the data folder has them, or else random openings."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
         openings = load_openings(file, game)
@@ -173,7 +173,7 @@ def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None)
 
 
 def measure_levels(args: argparse.Namespace) -> Result:
-    """Match each opponent of the page against the next weaker one."""
+    """Play a match between each opponent of the page and the next weaker one."""
     levels = []
     for game in (Game.OTHELLO, Game.ABAPA):
         steps = OPPONENT_SPECS[game.family]

@@ -1,7 +1,7 @@
-"""The constants that `constants.py` sweeps, with their files, alternatives and measures.
+"""The constants that `constants.py` varies: for each, its file, the alternative values and the measures to compare.
 
-A constant is given by its name, or by an expression that occurs once in its file.  Constants that the machine or
-logic determines (sizes, bit layouts, bounds on scores) are not listed.
+A constant is given by its name, or by an expression that occurs once in its file.  Constants that
+follow from the hardware or the rules (sizes, bit layouts, bounds on scores) are not listed.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MIDGAME, ENDGAME, LAST_EMPTIES = "engine/midgame.py", "engine/endgame.py", "engi
 OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
 AWALE, AWALE_SEARCH, ITERATIVE = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
-SOLVE_CHECKED = ("solve", "solve-more")  # solve-more checks a result on other positions
+SOLVE_CHECKED = ("solve", "solve-more")  # solve-more repeats solve on positions of other games
 TWO_PHASES = ("solve", "midgame")
 TWO_PHASES_AND_DUEL = ("solve", "midgame", "duel")
 
@@ -55,7 +55,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             ENDGAME,
             ("9", "10", "12"),
             ("solve",),
-            "best time: below 11 the full search costs more per node than it saves",
+            "11 takes the least time; lower values save nodes, but the full search takes longer per node",
         ),
         Constant(
             "ENDGAME_TT_BITS",
@@ -69,7 +69,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             ENDGAME,
             ("6", "8", "9", "12"),
             ("solve",),
-            "from 7 empty squares on, lookups save as much as they cost; 6 has no effect: no such child is stored",
+            "higher values cost nodes, but no time; 6 has no effect, as positions with 5 empty squares are not stored",
         ),
     ),
     "Othello: move ordering": (
@@ -78,30 +78,36 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             ENDGAME,
             ("12", "20", "24"),
             TWO_PHASES,
-            "solving: no effect above 16; searches to a depth: best from 12 to 16",
+            "values above 16 have no effect in solve; values from 12 to 16 are best in midgame",
         ),
         Constant(
             "KEY_PER_CORNER",
             ENDGAME,
             ("0", "16", "32"),
             (*SOLVE_CHECKED, "midgame"),
-            "16 is better, also in solve-more",
+            "16 is better than 24 in solve and solve-more",
         ),
         Constant(
             "KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), TWO_PHASES, "parity helps; its weight has little effect"
         ),
-        Constant(
-            "KEY_CORNER", MIDGAME, ("0", "-8", "-32"), TWO_PHASES, "no effect down to 0; stronger values cost nodes"
-        ),
+        Constant("KEY_CORNER", MIDGAME, ("0", "-8", "-32"), TWO_PHASES, "0 and -8 have no effect; -32 costs nodes"),
         Constant(
             "KEY_X_SQUARE",
             MIDGAME,
             ("0", "6", "24"),
             TWO_PHASES,
-            "0 costs 3 % in the hardest problems; otherwise no effect",
+            "0 adds 3 % to the total nodes of solve; the other values have no effect",
         ),
-        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), TWO_PHASES, "higher values save up to 2 % of nodes"),
-        Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "the best value for solving"),
+        Constant(
+            "KEY_PER_DISC",
+            OTHELLO,
+            ("6", "8", "14", "20"),
+            TWO_PHASES,
+            "higher values save up to 2 % of the nodes in midgame",
+        ),
+        Constant(
+            "KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "4 is the best value for solving"
+        ),
         Constant(
             "NEAR_END_EMPTIES", OTHELLO, ("26", "34"), TWO_PHASES, "34 costs nodes; 26 has no effect on these positions"
         ),
@@ -110,7 +116,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             MIDGAME,
             ("12", "14", "18"),
             TWO_PHASES,
-            "lower values: the searches for sorting cost more nodes than they save",
+            "with lower values, the searches for sorting cost more nodes than they save",
         ),
         Constant("SORT_BY_2_PLIES_FROM", MIDGAME, ("18", "22"), TWO_PHASES, "no effect from 18 to 22"),
         Constant(
@@ -118,7 +124,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             MIDGAME,
             ("21", "25", "99"),
             TWO_PHASES,
-            "no effect on these positions; it would need deeper searches",
+            "no effect on these positions; only deeper searches would show one",
         ),
     ),
     "Othello: pruning": (
@@ -141,14 +147,14 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             MIDGAME,
             ("1", "2", "5", "99"),
             TWO_PHASES_AND_DUEL,
-            "lower values save nodes to a depth, but score slightly less in games at equal nodes (not significant)",
+            "lower values save nodes in midgame, but score slightly less in games at equal nodes (not significant)",
         ),
         Constant(
             "DEEP_PLIES_PER_2_SHALLOW",
             PROBCUT,
             ("5", "6"),
             TWO_PHASES_AND_DUEL,
-            "higher values save nodes to a depth, cost more in hard endgames, and gain nothing in games",
+            "higher values save nodes in midgame, cost nodes in hard endgames, and gain nothing in games",
         ),
         Constant(
             "SOLVE_DEPTH_REDUCTION", PROBCUT, ("4", "6", "10", "12"), ("solve",), "no effect from 4 to 8; worse from 10"
@@ -164,7 +170,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
                 "(0.7, 1.0, 1.8, 2.0, 2.6, 3.3)",
             ),
             (*SOLVE_CHECKED, "midgame", "duel"),
-            "neither a lower nor a higher second value (midgame) gains in games; the third has no effect",
+            "changing the second value (for the midgame) gains nothing in games; changing the third has no effect",
         ),
         Constant(
             "MAX_FULL_WIDTH_DEPTH",
@@ -180,7 +186,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             OTHELLO,
             ("()", "(1,)", "(2,)", "(0, 2)", "(1, 3)", "(1, 2, 3)"),
             SOLVE_CHECKED,
-            "without selective passes, solving takes 12 % more time; with a third pass, 6 to 7 % more",
+            "solving takes 12 % more time without selective passes, and 7 % more with a third pass",
         ),
         Constant("DIRECT_SOLVE_EMPTIES", OTHELLO, ("11", "15", "17"), ("solve-few",), "no effect"),
         Constant(
@@ -195,7 +201,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             OTHELLO,
             ("8", "9", "11", "12"),
             (*SOLVE_CHECKED, "solve-few"),
-            "no significant effect; short endgames are best at 10",
+            "only 12 saves nodes in solve (not checked further); 10 needs the fewest total nodes in solve-few",
         ),
         Constant(
             "MIN_DEPTH_BEFORE_SOLVING",
@@ -209,7 +215,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             OTHELLO,
             ("1", "2", "4", "6"),
             TWO_PHASES,
-            "narrower windows fail; wider ones save nothing",
+            "narrower windows cost nodes; wider windows save none",
         ),
         Constant("WINDOW_GROWTH", ITERATIVE, ("2", "8"), ("midgame", "awale"), "no effect"),
     ),
@@ -226,14 +232,14 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             AWALE_SEARCH,
             ("2", "4", "5", "101"),
             ("awale", "awale-duel"),
-            "200 games at equal nodes show no difference for 2 and 4",
+            "neither 2 nor 4 differs significantly from 3 in 200 games at equal nodes",
         ),
         Constant(
             "UNREDUCED_MOVES",
             AWALE,
             ("1", "3", "4"),
             ("awale", "awale-duel"),
-            "higher values cost nodes and gain nothing in games; 1 saves nodes to a depth and gains nothing in games",
+            "higher values cost nodes, and 1 saves nodes in searches to a depth, but no value gains in games",
         ),
         Constant("HISTORY_DECAY_SHIFT", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "no effect"),
         Constant(
@@ -241,14 +247,14 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             AWALE_SEARCH,
             ("SEED_VALUE // 8", "SEED_VALUE // 2", "SEED_VALUE", "2 * SEED_VALUE"),
             ("awale",),
-            "narrower windows fail; wider ones save nothing measurable",
+            "narrower windows cost nodes; wider windows save no measurable number of nodes",
         ),
         Constant(
             "DEPTH_STEP",
             AWALE_SEARCH,
             ("1", "2", "3", "6"),
             ("awale",),
-            "smaller steps search depths that were not requested; 6 is no better",
+            "smaller steps cost nodes, as they search more intermediate depths; 6 is no better than 4",
         ),
         Constant("depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "no significant effect"),
         Constant("PREFETCH_FROM_DEPTH", AWALE, ("2", "5", "101"), ("awale",), ""),
@@ -269,7 +275,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             CLOCK,
             ("16", "18", "22"),
             ("clock",),
-            "no difference in 200 games; a value 4 lower acts like 2 more moves in reserve",
+            "no difference in 200 games; 16 acts like `RESERVE_MOVES` 4, and 22 like `RESERVE_MOVES` 1",
         ),
         Constant("DEFAULT_TIME_GROWTH", CLOCK, ("2.0", "5.0"), ("clock",), ""),
         Constant("MIN_TIME_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), ""),
@@ -280,5 +286,5 @@ AREAS: dict[str, tuple[Constant, ...]] = {
     ),
 }
 ALL = [constant for area in AREAS.values() for constant in area]
-# measures in which each alternative plays against the present value
+# measures that play games between each alternative and the current value
 MATCHES = {"duel", "awale-duel", "clock", "clock-increment", "awale-clock"}

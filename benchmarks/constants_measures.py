@@ -2,9 +2,9 @@
 
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
-Nodes are counted with one thread and an empty transposition table per position, so they are the same in every run.
-Seconds are CPU time, the minimum of the runs for each position.  The elapsed time, which matters with two threads, is
-measured too.
+With one thread, node counts are the same in every run, because the transposition table is cleared before each task.
+`seconds` is the CPU time of a task: the minimum over all runs.  The elapsed time, which matters with two threads, is
+measured too (`passed`).
 """
 
 import argparse
@@ -30,10 +30,10 @@ from awello.record import Record
 
 HASH_MIB = 128
 WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
-MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # depth in plies by empty squares
+MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies, by empty squares of the position
 ENDGAME_EMPTIES = (12, 14, 16, 18)  # in the measure solve-few
-SEARCHED_PLIES = range(4, 45, 5)  # plies of Awalé games whose positions are searched
-MIN_BOARD_SEEDS = 20  # on the board, so that searches do not reach the tablebase
+SEARCHED_PLIES = range(4, 45, 5)  # the positions after these plies of Awalé games are searched
+MIN_BOARD_SEEDS = 20  # fewest seeds on the board: with fewer, searches would reach the tablebase
 AWALE_DEPTH = 19
 
 Result = dict[str, Any]
@@ -42,7 +42,7 @@ SearchTask = tuple[Position, Limit | None]  # None: solve the position
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def load_othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
-    """Return tournament games with exact scores at 24 empty squares or, without data, the games of `awello bench`."""
+    """Return tournament games with exact scores at 24 empty squares; if there are none, the games of `awello bench`."""
     found = []
     for name in files if data.exists() else ():
         records = read_wthor((data / "wthor" / name).read_bytes())
@@ -51,7 +51,7 @@ def load_othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FI
 
 
 def find_position(record: Record, empties: int) -> Position | None:
-    """Find the position of a game with `empties` empty squares and more than one legal move, or return None."""
+    """Return the position in which a game has `empties` empty squares and several legal moves, or None."""
     found = [position for position in record.positions() if position.empties == empties]
     return next((position for position in found if len(position.legal_moves()) > 1), None)
 
@@ -63,7 +63,7 @@ def compute_exact_score(record: Record, position: Position) -> int:
 
 
 def load_awale_positions(data: Path, count: int) -> list[Position]:
-    """Return positions of published Awalé games or, without them, of a self-play game."""
+    """Return positions of published Awalé games or, if their file is missing, of a self-play game."""
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
@@ -89,7 +89,7 @@ def search(engine: Engine, task: SearchTask) -> Analysis:
 
 
 def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Result, list[float]]:
-    """Search each position with an empty transposition table; return nodes, times and values by position."""
+    """Search each position with an empty transposition table; return the nodes, times and value of each position."""
     nodes, values = [0] * len(tasks), [0.0] * len(tasks)
     seconds, passed = [math.inf] * len(tasks), [math.inf] * len(tasks)
     for _ in range(runs):
@@ -104,7 +104,7 @@ def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Resu
 
 
 def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int | None]]:
-    """Load FFO 40 to 49 and tournament positions with 20 empty squares, with their scores if known."""
+    """Load the problems FFO 40 to 49 and tournament positions with 20 empty squares; return known scores too."""
     file = data / "suites" / "fforum-40-59.obf"
     problems = parse_obf(file.read_text("utf-8"))[: 5 if quick else 10] if file.exists() else []
     played = [find_position(record, 20) for record in load_othello_games(data, 10 if quick else 40)]
@@ -124,7 +124,7 @@ def measure_solve(args: argparse.Namespace) -> Result:
 
 
 def measure_solve_more(args: argparse.Namespace) -> Result:
-    """Solve endgames of other games, to check values that seem better."""
+    """Solve endgames of games that `solve` does not use, to confirm a constant that seems better there."""
     records = load_othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
     found = [find_position(record, 22) for record in records]
     with Engine(hash=HASH_MIB) as engine:
@@ -142,7 +142,7 @@ def measure_solve_few(args: argparse.Namespace) -> Result:
 
 
 def measure_midgame(args: argparse.Namespace) -> Result:
-    """Search midgame positions to a depth; measure the errors of values where the exact score is known."""
+    """Search midgame positions to a fixed depth; where the exact score is known, record the error of the value."""
     tasks: list[SearchTask] = []
     exact: list[int | None] = []
     for record in load_othello_games(args.data, 10 if args.quick else 60):
@@ -158,14 +158,14 @@ def measure_midgame(args: argparse.Namespace) -> Result:
 
 
 def measure_awale(args: argparse.Namespace) -> Result:
-    """Search Awalé positions to a depth."""
+    """Search Awalé positions to a fixed depth."""
     tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in load_awale_positions(args.data, 80)]
     with Engine(Game.ABAPA, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_game(args: argparse.Namespace) -> Result:
-    """Search Awalé games move by move with one transposition table, as in play."""
+    """From each Awalé position, search six moves in a row without clearing the transposition table, as in a game."""
     positions = load_awale_positions(args.data, 10 if args.quick else 40)
     nodes, seconds = [], []
     with Engine(Game.ABAPA, hash=HASH_MIB) as engine:
@@ -183,7 +183,7 @@ def measure_awale_game(args: argparse.Namespace) -> Result:
 
 
 def measure_threads(args: argparse.Namespace) -> Result:
-    """Search with two threads; measure CPU time and elapsed time."""
+    """Search Othello positions with two threads; measure CPU time and elapsed time."""
     tasks = load_endgames(args.data, False)[0][:10]
     for record in load_othello_games(args.data, 10):
         tasks += [(position, Limit(depth=18)) for empties in (44, 34) if (position := find_position(record, empties))]
@@ -213,7 +213,7 @@ SEARCH_MEASURES: dict[str, Callable[[argparse.Namespace], Result]] = {
 
 
 def main() -> None:
-    """Take the measure and print the result."""
+    """Run the measurement and print its result as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("measure", choices=[*SEARCH_MEASURES, *MATCH_MEASURES])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")

@@ -22,7 +22,7 @@ class Results:
             self.results[entry["file"], entry["name"], entry["measure"], entry["value"]] = entry["result"]
 
     def find(self, constant: Constant, measure: str, value: str) -> dict[str, Any] | None:
-        """Return the result of a value, or None."""
+        """Return the stored result for a value of a constant, or None if it was not measured."""
         return self.results.get((constant.file, constant.name, measure, value))
 
     def add(self, constant: Constant, measure: str, value: str, result: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ def compare_times(changed: dict[str, Any], present: dict[str, Any]) -> str:
 
 
 def describe_match(result: dict[str, Any]) -> str:
-    """Describe a match: the score in percent with its 95 % interval, the mean margin, and the losses on time."""
+    """Describe a match: the score in percent with its 95 % confidence interval, the mean margin, losses on time."""
     shares = [points / 2 for points in result["points"]]
     text = f"{100 * fmean(shares):.1f} % ± {100 * compute_interval(shares):.1f} of {2 * len(shares)} games"
     text += f", margin {format_signed(fmean(result['margins']) / 2)}"
@@ -82,7 +82,7 @@ def describe_match(result: dict[str, Any]) -> str:
 
 
 def describe(results: Results, constant: Constant, measure: str, value: str, present: str) -> str:
-    """Describe the effect of another value; return an empty text if it was not measured."""
+    """Describe the effect of an alternative value on a measure; return an empty string if it was not measured."""
     changed, base = results.find(constant, measure, value), results.find(constant, measure, present)
     if changed is None or (base is None and measure not in MATCHES):
         return ""
@@ -93,7 +93,7 @@ def describe(results: Results, constant: Constant, measure: str, value: str, pre
 
 
 def describe_all(results: Results, constant: Constant, value: str, present: str) -> str:
-    """Describe the effect of another value under each measure."""
+    """Describe the effect of an alternative value on each measure of the constant."""
     effects = {measure: describe(results, constant, measure, value, present) for measure in constant.measures}
     descriptions = [f"{measure} {effect}" for measure, effect in effects.items() if effect]
     return f"`{value}`: {'; '.join(descriptions)}" if descriptions else ""

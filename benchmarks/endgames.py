@@ -1,4 +1,4 @@
-"""Solve the problems of an OBF file, and scale the times to a machine of known speed.
+"""Solve the problems of an OBF file, and scale the times to a reference machine.
 
     python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MIB]
 
@@ -21,7 +21,7 @@ PERFT_DEPTH = 10
 
 
 def measure_perft_speed() -> float:
-    """Measure perft in leaves per second, the best of three runs."""
+    """Return the speed of perft in leaves per second: the best of three runs."""
     start, rates = Position.start(Game.OTHELLO), []
     for _ in range(3):
         started = time.perf_counter()
@@ -31,7 +31,7 @@ def measure_perft_speed() -> float:
 
 
 def main() -> None:
-    """Solve the problems and print one line for each, and the totals."""
+    """Solve the problems; print one line per problem, then the totals."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("file", type=Path, help="OBF file")
     parser.add_argument("range", type=int, nargs="*", default=[1, 1000], help="first and last problem; default: all")

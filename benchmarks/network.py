@@ -62,9 +62,9 @@ def main() -> None:
 
 
 def encode_record(record: Record) -> list[tuple[int, ...]]:
-    """Return a row per move other than a pass: own, opp, move, margin for the mover, empty squares.
+    """Return one row per move other than a pass: own, opp, move, final margin for the mover, empty squares.
 
-    The margin of an unfinished game is -100.
+    In an unfinished game, the margin is given as -100.
     """
     rows, score = list[tuple[int, ...]](), record.final.score()
     for position, move in zip(record.positions(), record.moves, strict=False):

@@ -2,7 +2,7 @@
 
     python benchmarks/page.py [GAMES] [SECONDS]
 
-Needs the development tools and Chromium.  Starts a server for the measurement.
+Needs the development tools and Chromium.  The script starts a server of its own.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def _is_child(path: Path, parent: str) -> bool:
 
 
 def find_server(port: str) -> str:
-    """Find the process id of the server on a port; return an empty text if there is none."""
+    """Return the process id of the server on a port, or an empty string if there is none."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = path.joinpath("cmdline").read_text().split("\0")
@@ -63,7 +63,7 @@ def find_server(port: str) -> str:
 
 
 def measure_page(address: str) -> None:
-    """Measure the time until the first move is possible, and the response time of a click."""
+    """Measure the time from opening the page to the first possible move, and from a click to the changed board."""
     with browsing() as browser:
         for visit in ("first visit", "second visit"):
             page = browser.new_page()
@@ -77,7 +77,7 @@ def measure_page(address: str) -> None:
 
 
 async def play_games(address: str, number: int, deadline: float, moves: list[int]) -> None:
-    """Let the champion play both sides of games while an analysis runs; count the moves in `moves[number]`."""
+    """Let the champion play games against itself while an analysis runs; count the moves in `moves[number]`."""
     game = ("othello", "abapa")[number % 2]
     async with connect(address.replace("http", "ws") + "api/live") as socket:
         while time.perf_counter() < deadline:
@@ -99,7 +99,7 @@ async def play_games(address: str, number: int, deadline: float, moves: list[int
 async def measure_requests(
     action: Callable[[], Awaitable[httpx.Response]], deadline: float, times: list[float]
 ) -> None:
-    """Send about ten requests per second and record their times."""
+    """Send about ten requests per second and record their response times."""
     while time.perf_counter() < deadline:
         started = time.perf_counter()
         response = await action()
@@ -109,7 +109,7 @@ async def measure_requests(
 
 
 async def measure_load(address: str, games: int, seconds: float) -> None:
-    """Play many games at the same time, and measure other requests meanwhile."""
+    """Play many games at the same time; meanwhile, measure the response times of other requests."""
     deadline = time.perf_counter() + seconds
     moves = [0] * games
     times: dict[str, list[float]] = {"/": [], "/api/positions": [], "/api/players": [], "/static/js/app.js": []}

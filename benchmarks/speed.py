@@ -1,7 +1,7 @@
 """Measure the speed of the parts of Awello; print a table and write `results.json` beside this file.
 
 Each row is the best of several runs on one core, except the time per move, which is the mean over a match.  To compare
-machines, divide each row by the first one.
+machines, divide each rate by the perft rate in the first row, and multiply each time by that rate.
 """
 
 import json
@@ -82,7 +82,7 @@ def measure_search(spec: str, depth: int) -> Measurement:
 
 
 def measure_move_time(depth: int) -> Measurement:
-    """Measure milliseconds per move of alpha-beta in a match against the player `random`."""
+    """Measure the mean time per move, in milliseconds, of alpha-beta in a match against the player `random`."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
     return Measurement(f"{spec} against random", mean, "ms per move", f"awello match othello {spec} random --games 20")
@@ -97,7 +97,7 @@ def measure_champion() -> Measurement:
 
 @kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
 def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
-    """Evaluate the board after each move of a position; return the number of moves."""
+    """Evaluate the board after each legal move in a position; return the number of moves."""
     moves, total = moves_of(own, opp), 0
     count = popcount(moves)
     while moves != U(0):
@@ -111,7 +111,7 @@ def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: 
 
 @kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
 def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
-    """Evaluate the moves of all boards 100 times; return the number of evaluations."""
+    """Evaluate the legal moves on all boards, 100 times each; return the number of evaluations."""
     count = 0
     for _ in range(100):
         for index in range(boards.shape[0]):
@@ -120,7 +120,7 @@ def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: Patt
 
 
 def measure_evaluation() -> Measurement:
-    """Measure pattern evaluations per second, each with an incremental update of the parent's row."""
+    """Measure pattern evaluations per second, including the incremental update of the patterns by a move."""
     positions = [position for game in BENCH_GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
@@ -132,7 +132,7 @@ def measure_evaluation() -> Measurement:
 
 
 def measure_awale() -> list[Measurement]:
-    """Measure the Awalé champion with DiffScore: milliseconds to depths 12 and 14, nodes per second to depth 16."""
+    """Measure the Awalé champion with `diffscore`: milliseconds to reach depths 12 and 14, nodes per second to 16."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
         for depth, runs in ((12, 40), (14, 40), (16, 10)):

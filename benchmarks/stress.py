@@ -3,12 +3,13 @@
 python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
-Positions are played, random, invalid, unreachable (`stress_unreachable.py`), or constructed to collide in a hash table
-(`stress_collisions.py`). All kinds of limits occur. Searches are stopped from other threads, abandoned, and disturbed
-by other searches. Up to three engines run at the same time; as on a server, their hash functions are random.
-Invalid positions and limits must be refused with a one-line message; exact values are checked (`stress_checks.py`). The
-analyses run in a separate process, so that the test counts crashes and continues. `--only` repeats one analysis; its
-timing may differ. Needs Linux to read the memory use of a process.
+Some positions come from random games; others are artificial, invalid, unreachable (`stress_unreachable.py`), or
+constructed to collide in a hash table (`stress_collisions.py`). The limits are random, too. Other threads stop searches
+or call the same engine during a search; some generators are abandoned early. Up to three engines run at the same time,
+with random hash functions, as on a server. Invalid positions and limits must be refused with a one-line message; exact
+values are checked (`stress_checks.py`). The analyses run in a separate process; after a crash, the test counts it and
+continues in a new process. `--only` repeats one analysis with the same random choices, but the timing may differ. The
+test needs Linux, because it reads the memory use of a process from /proc.
 """
 
 import argparse
@@ -44,9 +45,9 @@ from awello.errors import AwelloError
 from awello.limits import Limit
 
 MAX_CONCURRENT_ENGINES = 3  # engines that search at the same time
-WARMUP_ANALYSES = 500  # before the first measurement of memory
+WARMUP_ANALYSES = 500  # analyses before the memory use is first measured
 MAX_LEAK_MB = 50.0  # allowed growth of memory
-MAX_LATENESS_SECONDS = 0.25  # delay after the limit from which a search counts as late
+MAX_LATENESS_SECONDS = 0.25  # a search that ends later than this after its limit is late
 PROGRESS_TIMEOUT_SECONDS = 60.0  # the process is killed after this time without progress
 INVALID_LIMITS: list[dict[str, Any]] = [{"depth": -1}, {"depth": 0}, {"depth": 10**30}]
 INVALID_LIMITS += [{"nodes": -5}, {"nodes": 1 << 64}]
@@ -95,7 +96,7 @@ class StressTest:
         self.tally.counts["analyses"] += 1
 
     def get_engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
-        """Return the engine of a slot; sometimes replace it by a new one, and close the old one or only drop it."""
+        """Return the engine of a slot; one time in ten, create a new one and, half of the time, close the old one."""
         if (slot, game) not in self.engines or rng.random() < 0.1:
             old = self.engines.pop((slot, game), None)
             if old is not None and rng.random() < 0.5:
@@ -115,7 +116,7 @@ class StressTest:
             raise AssertionError("invalid input was accepted")
 
     def analyse_random(self, engine: Engine, rng: random.Random) -> None:
-        """Analyse a random position; the game may be over."""
+        """Analyse a random position; if the game is over there, expect a refusal."""
         position = make_random_position(engine.game, rng)
         if position.over:
             with self.expect_refusal():
@@ -131,7 +132,7 @@ class StressTest:
             self.tally.counts.update(counts, constructed=1)
 
     def analyse_invalid(self, engine: Engine, rng: random.Random) -> None:
-        """Try invalid positions, limits and settings."""
+        """Pass an invalid position, limit or setting to the engine, and expect a refusal."""
         position, invalid, case = (
             Position.start(engine.game),
             make_invalid_position(engine.game, rng),
@@ -167,10 +168,10 @@ class StressTest:
             self.search(engine, position, rng)
 
     def search(self, engine: Engine, position: Position, rng: random.Random) -> None:
-        """Search by a random method, while other threads stop it and perhaps call another method."""
+        """Call a random search method; one thread stops the search, and sometimes another calls a second method."""
         limit, multipv, finished = make_random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
         stop_after = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
-        stop_interval = rng.choice((0.0005, 0.02))  # stops are repeated, as a stop before the search has no effect
+        stop_interval = rng.choice((0.0005, 0.02))  # stop repeatedly: a stop before the search begins has no effect
         other, delay = make_random_position(position.game, rng), rng.uniform(0, 0.03)
         legal = position.legal_moves()
         excluded = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
@@ -198,7 +199,7 @@ class StressTest:
 
         def disturb() -> None:
             finished.wait(delay)
-            with suppress(AwelloError):  # the other position may be over
+            with suppress(AwelloError):  # the game may be over in the other position
                 disturbance()
 
         helpers = [threading.Thread(target=work) for work in (stop_search, disturb)[: 1 + (rng.random() < 0.2)]]
@@ -249,7 +250,7 @@ def measure_resources() -> tuple[float, int, int]:
 
 
 def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
-    """Run analyses; send the numbers and tally of each batch, and the resources after the warm-up and at the end."""
+    """Run analyses in batches; send each batch's numbers and tally, and resource use after warm-up and at the end."""
     stress_test, done, measured = StressTest(seed), 0, False
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_endgames(game)
@@ -280,7 +281,7 @@ def run_in_process(channel: Connection, seed: int, numbers: range) -> None:
 def supervise(
     seed: int, numbers: range, tally: Tally, step: Callable[[int], object], work: Any = run_in_process
 ) -> list[Any]:
-    """Run all analyses, in a new process after each crash; return the resources of the last process."""
+    """Run all analyses, in a new process after each crash; return the resource use of the last process."""
     context, resources = multiprocessing.get_context("spawn"), list[Any]()
     while numbers:
         ours, theirs = context.Pipe()

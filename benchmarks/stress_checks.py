@@ -1,8 +1,8 @@
 """Check the engine's analyses: moves must be legal, and exact values correct.
 
-Othello scores come from textbook alpha-beta without a transposition table (`search.alphabeta_tt`) and, for the last
-squares, from the reference rules of the tests, which share no code with the engine.  Awalé scores come from tablebases
-with more seeds than the engine's; the tests compare tablebases entry by entry with the rules.
+Othello scores come from textbook alpha-beta without a transposition table (`search.alphabeta_tt`) or, with at most 3
+empty squares, from the reference rules of the tests, which share no code with the engine.  Awalé scores come from
+tablebases with more seeds than the engine's; the tests check tablebases entry by entry against the rules.
 """
 
 import sys
@@ -26,13 +26,13 @@ from awello.search.textbook_search import AlphaBetaEvaluator
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
-MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # for alpha-beta; for the reference rules
+MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # solved by alpha-beta; by the reference rules
 EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 
 
 @cache
 def load_endgames(game: Game) -> Tablebase:
-    """Build a tablebase with more seeds than the engine's, in memory."""
+    """Build, in memory, a tablebase with more seeds than the engine's."""
     base = load_or_build(game)
     table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
@@ -42,7 +42,7 @@ def load_endgames(game: Game) -> Tablebase:
 
 
 def convert_to_reference(position: Position) -> ReferenceOthello:
-    """Convert a position to the reference rules."""
+    """Return the same position in the reference implementation."""
     colours = ((EMPTY, BLACK, WHITE)[(position.first >> s & 1) + 2 * (position.second >> s & 1)] for s in range(64))
     return ReferenceOthello(position.game.size, tuple(colours), position.side)
 
@@ -57,7 +57,7 @@ def solve_by_minimax(reference: ReferenceOthello) -> int:
 
 @lru_cache(10_000)
 def compute_exact_value(position: Position) -> int | None:
-    """Return the mover's margin with best play (Awalé: of the seeds on the board), or None if that takes too long."""
+    """Return the mover's margin with best play (Awalé: without captured seeds), or None if computing it is too slow."""
     if position.game.family == "awale":
         base = load_endgames(position.game)
         return base.value(position) if base.covers(position) else None
@@ -86,7 +86,7 @@ class AnalysisChecker:
 
     position: Position
     allowed_moves: set[int]
-    """The moves that were not excluded."""
+    """The legal moves that the search may return."""
     multipv: int
     wld: bool
 
@@ -131,6 +131,6 @@ class AnalysisChecker:
         return counts
 
     def as_reported(self, value: int) -> int:
-        """Convert a value to what the engine reports: with `wld`, the sign of the final margin with captured seeds."""
+        """Return the value as reported: with `wld`, only the sign of the final margin, which includes captures."""
         final = self.position.lead + value
         return (final > 0) - (final < 0) if self.wld else value

@@ -1,9 +1,9 @@
 """Construct Othello boards that collide in a hash table, as an attacker could.
 
-There are three kinds.  An old version of the hash multiplied two factors, each a word XORed with a constant.  Weak
-boards contain such a constant, so that one factor is 0 and the other has no effect.  Pairs of boards with exchanged
-factors have the same old hash.  Other pairs, found by lattice reduction, have the same hash with the fixed multipliers
-of `engine.transposition_table`.
+There are three kinds.  An old version of the hash multiplied two factors, each a word XORed with a constant.  On
+weak boards, a word equals its constant, so that its factor is 0 and the other word has no effect.  Two boards with
+exchanged factors have the same old hash.  Other pairs of boards, found by lattice reduction, have the same hash with
+the fixed multipliers of `engine.transposition_table`.
 """
 
 import random
@@ -20,7 +20,7 @@ OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # the old hash 
 HASH_MODULUS = 1 << 128
 MULTIPLIERS = FIXED_MULTIPLIERS[1] << 64 | FIXED_MULTIPLIERS[0], FIXED_MULTIPLIERS[3] << 64 | FIXED_MULTIPLIERS[2]
 
-EXTREME_HASH_BOARDS = (  # boards whose hash by the fixed multipliers is 0 or all ones
+EXTREME_HASH_BOARDS = (  # boards whose hash with the fixed multipliers is 0 or all ones
     (0x6983820390018, 0x126C45FC6B8A1),
     (0x2B1BA90B441B, 0x2400400109184),
     (0x4885808658D4, 0x1262840080321),
@@ -47,7 +47,7 @@ def compute_fixed_hash(own: int, opp: int) -> int:
 
 # ---- weak boards ----------------------------------------------------------------------------------------------------
 def make_weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
-    """Yield boards with a word that is a constant of the old hash, its complement, or a symmetric image of these."""
+    """Yield boards in which one word is a constant of the old hash, its complement, or a symmetric image of either."""
     for constant in (OWN_FACTOR, OPP_FACTOR):
         for word in (constant, ~constant & WORD_MASK):
             for symmetry in range(8):
@@ -58,14 +58,14 @@ def make_weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
 
 
 def clear_random_bits(word: int, count: int, rng: random.Random) -> int:
-    """Clear `count` random bits of a word."""
+    """Clear `count` of the set bits of a word, chosen at random."""
     squares = [square for square in range(64) if word >> square & 1]
     return word & ~sum(1 << square for square in rng.sample(squares, min(count, len(squares))))
 
 
 # ---- collisions of the old hash: x * y = y * x ----------------------------------------------------------------------
 def make_product_collision(empties: int, rng: random.Random) -> Pair:
-    """Make two boards with the same old hash by exchanging their factors."""
+    """Make two boards that have the same old hash, because their factors are exchanged."""
     words, free = [0, 0, 0, 0], []
     for square in range(64):
         own, opp = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1
@@ -110,7 +110,7 @@ SHORT_VECTORS = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], 
 
 
 def to_signed_digits(first: int, second: int, rng: random.Random) -> list[tuple[int, int]] | None:
-    """Write two numbers with digits -1, 0 and 1, one per square, never both 1 or both -1 on the same square."""
+    """Write two numbers in binary with 64 digits -1, 0 or 1; where both digits are not 0, their signs differ."""
     digits = []
     for _ in range(64):
         sign = rng.choice((-1, 1))
@@ -132,7 +132,7 @@ def make_fixed_hash_collision(empties: int, rng: random.Random) -> Pair:
 
 
 def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pair | None:
-    """Make two boards whose words differ by these digits; other squares are equal, and most are occupied."""
+    """Make two boards whose words differ by these digits; on the squares with digits 0, both boards are equal."""
     words = [
         sum(1 << square for square in range(64) if digits[square][word] == sign) for sign in (-1, 1) for word in (0, 1)
     ]
@@ -149,7 +149,7 @@ def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pa
 
 # ---- positions to search --------------------------------------------------------------------------------------------
 def find_predecessor(position: Position, rng: random.Random) -> Position | None:
-    """Find a position with a move to this one, or return None; a search from there stores this one in its table."""
+    """Return a position from which a move leads to `position`, or None; its search stores `position` in the table."""
     squares = [square for square in range(64) if position.opp >> square & 1]
     for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):
@@ -163,7 +163,7 @@ def find_predecessor(position: Position, rng: random.Random) -> Position | None:
 
 
 def make_colliding_positions(rng: random.Random) -> list[Position]:
-    """Construct positions whose successors collide when they are searched one after the other."""
+    """Return positions, to be searched one after the other, whose successors are constructed to collide."""
     empties = rng.choice((6, 8, 10, 12))
     kind = rng.randrange(4)
     if kind == 0:

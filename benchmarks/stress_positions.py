@@ -1,4 +1,4 @@
-"""Random limits and positions for the stress test; positions are played, artificial or invalid."""
+"""Random limits and positions for the stress test: positions of random games, artificial and invalid positions."""
 
 import math
 import random
@@ -17,7 +17,7 @@ DAMAGING_CHARACTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
 
 def make_random_position(game: Game, rng: random.Random) -> Position:
-    """Return a played, artificial or unreachable position at any stage; the game is rarely over."""
+    """Return a position of a random game, or an artificial or unreachable one; the game is rarely over in it."""
     for _ in range(5):
         remaining = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
         position = (make_played_position if rng.random() < 0.6 else make_artificial_position)(game, remaining, rng)
@@ -29,7 +29,7 @@ def make_random_position(game: Game, rng: random.Random) -> Position:
 
 
 def make_played_position(game: Game, remaining: int, rng: random.Random) -> Position:
-    """Play a random game until at most `remaining` squares are empty or seeds are on the board; rarely stop earlier."""
+    """Play a random game until `remaining` empty squares or seeds on the board are left; rarely stop earlier."""
 
     def count_remaining(position: Position) -> int:
         return position.empties if game.family == "othello" else seeds_on_board(position)
@@ -41,7 +41,7 @@ def make_played_position(game: Game, remaining: int, rng: random.Random) -> Posi
 
 
 def make_artificial_position(game: Game, remaining: int, rng: random.Random) -> Position:
-    """Place discs or seeds at random, with `remaining` empty squares or seeds on the board."""
+    """Place discs or seeds at random, leaving `remaining` empty squares (Othello) or seeds on the board (Awalé)."""
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
         squares, share = [square for square in range(64) if BOARD_MASKS[game.size] >> square & 1], rng.random()
@@ -79,7 +79,7 @@ def make_damaged_text(game: Game, rng: random.Random) -> str:
 
 
 def make_random_limit(rng: random.Random) -> Limit:
-    """Return a limit with any combination of depth, time, nodes and level."""
+    """Return a random limit with up to three of depth, time, nodes and level."""
     limits: dict[str, Any] = {
         "depth": rng.choice((1, 2, rng.randint(1, 12), rng.randint(1, 60), 10**9 - 1)),
         "seconds": rng.choice((0.0, 0.001, 0.01, rng.uniform(0, 0.05), 1e300, math.inf)),

@@ -31,7 +31,7 @@ from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 MANY_MOVES_BOARD = (
-    "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; games reach at most 33
+    "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; no game reaches more than 33
 )
 LIGHT_SQUARES = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
 UNREACHABLE_AWALE_DIAGRAMS = (
@@ -71,7 +71,7 @@ def list_extreme_positions(game: Game) -> Iterator[Position]:
 
 
 def make_unreachable_position(game: Game, rng: random.Random) -> Position:
-    """Make a random position with large areas of one colour, scattered empty squares, or most seeds in one pit."""
+    """Make a random position: regular areas of each colour with some empty squares, or most seeds in one pit."""
     side = rng.randrange(2)
     if game.family == "awale":
         seeds, pile = [0] * 14, rng.randrange(12)
@@ -86,7 +86,7 @@ def make_unreachable_position(game: Game, rng: random.Random) -> Position:
 
 # ---- searches -------------------------------------------------------------------------------------------------------
 class SearchRunner:
-    """All searches of a game."""
+    """Runs every search of a game on given positions."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.network = game, new_perceptron(game, 1, np.random.default_rng(1))

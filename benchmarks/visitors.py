@@ -1,6 +1,6 @@
 """Ordinary visitors of the page, and attacks that need no account, for `benchmarks/club_attacks.py`.
 
-An ordinary visitor, a school class and all attackers together each use one address of this machine.
+Ordinary visitors, the school class and the attackers connect from different loopback addresses.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from awello import Game, Position
 
 HOSTILE, ORDINARY, SCHOOL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 HOSTNAME = "club.example.org"
-ROUND_SECONDS = 2.0  # average time for the four actions of an ordinary visitor
+ROUND_SECONDS = 2.0  # average sum of a visitor's pauses after the four actions
 CONNECTION_ERRORS = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]
@@ -38,28 +38,28 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def make_http_client(address: str, source: str) -> httpx.AsyncClient:
-    """Create an HTTP client with a source address."""
+    """Create an HTTP client that connects from the address `source`."""
     host, port = split_address(address)
     transport = httpx.AsyncHTTPTransport(local_address=source, limits=httpx.Limits(max_connections=None))
     return httpx.AsyncClient(base_url=f"http://{host}:{port}", transport=transport, timeout=60)
 
 
 def open_websocket(address: str, source: str, **headers: str) -> Any:
-    """Open a WebSocket connection with a source address."""
+    """Open a WebSocket connection from the address `source`."""
     host, port = split_address(address)
     url = f"ws://{host}:{port}/api/live"
     return connect(url, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
 
 
 async def run_for(attackers: list[Awaitable[None]], seconds: float) -> None:
-    """Run attackers for some seconds."""
+    """Run attackers at the same time for this number of seconds."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*attackers)
 
 
 async def repeat_forever(act: Callable[[], Awaitable[None]]) -> None:
-    """Repeat an action forever, ignoring errors."""
+    """Repeat an action forever, ignoring connection errors."""
     while True:
         with suppress(*CONNECTION_ERRORS):
             await act()
@@ -136,7 +136,7 @@ class SimulatedVisitor:
                     return
 
     def report(self) -> str:
-        """Describe the median and longest response time per action and the refusals, and reset them."""
+        """Describe the response times (median and longest per action) and refusals since the last report."""
         waits = [
             f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s"
             for kind, each in self.response_times.items()
@@ -149,7 +149,7 @@ class SimulatedVisitor:
 
 
 async def school_class(address: str, seconds: float) -> str:
-    """Simulate thirty ordinary visitors behind one address, which is not an attack."""
+    """Simulate thirty ordinary visitors behind one address: legitimate use, not an attack."""
     people = [SimulatedVisitor(address, SCHOOL, seed) for seed in range(30)]
     await run_for([person.run() for person in people], seconds)
     total = SimulatedVisitor(address)
@@ -206,7 +206,7 @@ async def close_reviews(address: str, seconds: float) -> str:
 def flood_with(
     method: str, path: str, fields: Callable[[], dict[str, Any]] | None = None, connections: int = 16
 ) -> Attack:
-    """Make an attack that sends one kind of request over persistent connections as fast as possible."""
+    """Return an attack that sends one kind of request over persistent connections as fast as possible."""
 
     async def attack(address: str, seconds: float) -> str:
         statuses: Counter[int] = Counter()
@@ -254,7 +254,7 @@ def _make_contest() -> dict[str, Any]:
 
 
 async def never_read(address: str, seconds: float) -> str:
-    """Request large responses on 60 connections and read none; reconnect when cut off."""
+    """Request large responses on 60 connections without reading them; reconnect when the server closes a connection."""
     cut_off, requests = count(), _format_post("/api/tree", {**MIDGAME, "search": "minimax@4"})
     requests += _format_post("/api/positions", make_long_game()) * 5
 
@@ -278,7 +278,7 @@ async def never_read(address: str, seconds: float) -> str:
 
 
 async def open_many_websockets(address: str, seconds: float) -> str:
-    """Open 700 connections from one IPv6 /64, through a reverse proxy on this machine."""
+    """Open 700 WebSocket connections as a local reverse proxy would for clients of one IPv6 /64."""
     opened, refused = 0, 0
     async with AsyncExitStack() as stack:
         for number in range(700):

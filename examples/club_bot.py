@@ -17,11 +17,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 request_numbers = itertools.count(1)
-pending_requests: dict[int, str] = {}  # requests without a response, by id
+pending_requests: dict[int, str] = {}  # requests that wait for a response, by id
 
 
 async def send_request(club: ClientConnection, type: str, **fields: Any) -> None:
-    """Send a request; its response has the same id."""
+    """Send a request with a new id; the response will have the same id."""
     number = next(request_numbers)
     pending_requests[number] = json.dumps({"id": number, "type": type, **fields})
     await club.send(pending_requests[number])
@@ -34,7 +34,7 @@ def choose_move(game: dict[str, Any]) -> str:
 
 async def play(club: ClientConnection) -> None:
     """Play until the connection closes."""
-    async for text in club:  # the first message is the welcome
+    async for text in club:  # the first message has the type `welcome`
         message = json.loads(text)
         match message["type"]:
             case "welcome":
@@ -55,7 +55,7 @@ async def play(club: ClientConnection) -> None:
             case "error":
                 request = pending_requests.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("message_rate_limit", "storage"):  # temporary: send the request again
+                if message["code"] in ("message_rate_limit", "storage"):  # a temporary error: send the request again
                     await asyncio.sleep(0.5)
                     await club.send(pending_requests.setdefault(message["id"], request))
             case "done":
@@ -63,7 +63,7 @@ async def play(club: ClientConnection) -> None:
 
 
 async def main(server: str, token: str) -> None:
-    """Connect, and reconnect when the connection is lost; the club then sends the state of every game."""
+    """Connect, and reconnect after a lost connection; each time, the club sends the state of all games of the bot."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
     async for club in connect(address, additional_headers={"authorization": f"Bearer {token}"}):
         try:

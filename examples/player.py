@@ -2,7 +2,7 @@
 
     python examples/player.py
 
-The player takes a corner if possible, and otherwise minimises the opponent's moves.
+The player takes a corner if possible; otherwise it chooses the move that leaves the opponent the fewest replies.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class CornersPlayer(Player):
     """Plays Othello by two rules of thumb."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        """Choose a corner, or the move with the fewest replies."""
+        """Choose the move with the fewest replies, among the moves to corners if there are any."""
         return Choice(
             min(position.legal_moves(), key=lambda move: (move not in CORNER_SQUARES, count_replies(position, move)))
         )

@@ -13,7 +13,7 @@ from awello.limits import Clock
 @register("right", "the largest capture, then the pit furthest to the right")
 @dataclass
 class RightmostPlayer(WeightsPlayer):
-    """Weights each pit by the seeds captured; ties go to the rightmost pit."""
+    """Weights each pit by the seeds that its move captures; ties go to the rightmost pit."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
         """Return six weights, from the mover's left to right; weights of illegal moves are ignored."""

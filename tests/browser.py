@@ -50,7 +50,7 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """Start and yield a headless browser, or skip the test if none is installed."""
+    """Start and yield a headless browser, or skip the test if Chromium is not installed."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
     with sync_playwright() as playwright:
@@ -77,7 +77,7 @@ class Visitor:
         self.page = self.new_page()
 
     def new_page(self) -> Page:
-        """Open another tab; return its page."""
+        """Open another browser tab; return its page."""
         page = self.context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
         page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
@@ -97,13 +97,13 @@ class Visitor:
         self.allowed_errors = pattern
 
     def close(self) -> None:
-        """Close the window and check for console errors."""
+        """Close the window; fail if the console reported errors that are not allowed."""
         self.context.close()
         assert [text for text in self.errors if not re.search(self.allowed_errors, text)] == []
 
 
-REFUSAL = "status of 4"  # part of a console error: the server refused a request
-AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # console errors when the server cannot be reached
+REFUSAL = "status of 4"  # part of the console error for a refused request (status 4xx)
+AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # matches console errors for an unreachable server
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def visiting(browser: Browser, address: str, **settings: Any) -> Iterator[Visito
 
 
 def cell(page: Page, name: str) -> Locator:
-    """Return the cell of the board with this name: a square or a pit."""
+    """Return the board cell with this name, which is a square or a pit."""
     return page.locator(f"[role=gridcell][data-cell='{name}']")
 
 
@@ -131,7 +131,7 @@ def expect_notice(page: Page, text: str) -> None:
 
 
 def open_tab(page: Page, name: str) -> Locator:
-    """Open a tab; return its panel."""
+    """Open a tab of the page; return its panel."""
     page.click(f"#tab-{name}")
     return page.locator(f"#panel-{name}")
 
@@ -142,7 +142,7 @@ def address_param(page: Page, name: str) -> str:
 
 
 def moves_in_address(page: Page) -> list[str]:
-    """Return the moves in the address without the moves of variations."""
+    """Return the moves of the main line from the address of the page."""
     text = address_param(page, "moves").replace("*", "")
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
@@ -150,7 +150,7 @@ def moves_in_address(page: Page) -> list[str]:
 
 
 def expect_moves(page: Page, moves: str) -> None:
-    """Wait until the moves in the address equal this text, in which a star follows the current move."""
+    """Wait until the moves in the page's address are `moves`, where a star follows the current move."""
     script = "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? '') === want"
     try:
         page.wait_for_function(script, arg=moves)
@@ -159,7 +159,7 @@ def expect_moves(page: Page, moves: str) -> None:
 
 
 def record_in_address(page: Page) -> Record:
-    """Return the game in the address as a record."""
+    """Return the game in the address of the page as a record."""
     game = page.evaluate("location.hash.slice(1).split('?')[0]")
     return MovesRequest(game=game, start=address_param(page, "start") or None, moves=moves_in_address(page)).to_record()
 
@@ -169,7 +169,7 @@ READY_TO_PLAY = """before => location.hash !== before && (!document.querySelecto
 
 
 def play_to_end(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
-    """Play moves from `choose` with `act` until the game is over, check the displayed result, and return the game."""
+    """Play the moves that `choose` returns, using `act`, until the game is over; check the displayed result."""
     before = ""
     while page.wait_for_function(READY_TO_PLAY, arg=before) and not page.locator("#banner").is_visible():
         before = page.evaluate("location.hash")
@@ -182,7 +182,7 @@ def play_to_end(page: Page, choose: Callable[[list[str]], str], act: Callable[[P
 
 
 def expected_result(record: Record) -> str:
-    """Return the result of a game as the page displays it."""
+    """Return the text with which the page should display the result of a game."""
     final = record.final
     ending = PositionJson.of(final).ending
     why = f" ({ENGLISH[f'ending.{ending}'].format(mover=final.game.sides[final.side])})" if ending else ""
@@ -228,7 +228,7 @@ def play_by_keyboard(page: Page, name: str) -> None:
 
 
 def displayed_discs(page: Page) -> str:
-    """Return the displayed discs as text."""
+    """Return the displayed discs as text, one character per square."""
     return str(
         page.eval_on_selector_all(
             ".othello-square",
@@ -239,5 +239,5 @@ def displayed_discs(page: Page) -> str:
 
 
 def displayed_seeds(page: Page) -> list[int]:
-    """Return the number of displayed seeds in each pit."""
+    """Return the number of seeds that each pit displays."""
     return list(page.eval_on_selector_all(".awale-seeds", "pits => pits.map(pit => pit.children.length)"))

@@ -74,7 +74,7 @@ class ClubChannel:
             self.events.append(message)
 
     def state(self, number: int) -> dict[str, Any]:
-        """Return the latest state of a game; wait for one if none has arrived."""
+        """Return the last received state of a game; if there is none yet, wait until one arrives."""
         while not (states := [event for event in self.events if event["type"] == "game" and event["game"] == number]):
             self.wait_for("game")
         return states[-1]

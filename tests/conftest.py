@@ -37,7 +37,7 @@ def restore_interrupts() -> None:
 
 
 def run(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python command line in a new process, without a terminal."""
+    """Run Python with these arguments in a new process, without a terminal."""
     return subprocess.run(
         [sys.executable, *words],
         input=stdin,
@@ -58,7 +58,7 @@ def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run an awello command without a terminal in this process, where kernels are loaded only once.
 
     Warnings and uncaught exceptions make the test fail.  Use `fresh_awello` for commands that start processes or load
-    players from a file, and in the first test of each kind of command.
+    players from a file, and in at least one test of each kind of command.
     """
     from awello.cli.app import main
 

@@ -14,7 +14,7 @@ from waiting import wait_until
 
 
 def find_programs() -> Path | None:
-    """Return the folder of PostgreSQL's programs, which depends on the distribution, or None if there is none."""
+    """Return the folder with PostgreSQL's programs, or None if PostgreSQL is not installed."""
     found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
     return next((Path(program).resolve().parent for program in found if program), None)
 
@@ -59,7 +59,7 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """Run a server without fsync; yield its folder."""
+    """Run a PostgreSQL server without fsync; yield its folder."""
     server = Postgres("-F")
     try:
         yield str(server.folder)

@@ -39,7 +39,7 @@ class FirstMovePlayer(Player):
         self.fail_at("end")
 
     def fail_at(self, where: str) -> None:
-        """Cause the chosen failure in the method `where`."""
+        """Cause the chosen failure if the calling method, `where`, is the chosen one."""
         if where != self.where:
             return
         match self.failure:

@@ -29,7 +29,7 @@ def name_of(move: int) -> str:
 
 
 def think() -> str | None:
-    """Cause the chosen failure; return the answer to send instead of a move, or None to send a move."""
+    """Cause the chosen failure; return the text to send instead of a move, or None if a move is to be sent."""
     match wrong:
         case "dies":
             os._exit(3)

@@ -38,7 +38,7 @@ ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty after these moves
 
 
 def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
-    """Play random games and print what the functions of the rules return for each position."""
+    """Play random games; for each position, print the results of the functions that implement the rules."""
     for _ in range(games):
         pair = own, opp
         while True:
@@ -57,7 +57,7 @@ def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> 
 
 
 def print_searches() -> None:
-    """Print the result of every search with every heuristic, for one position of Othello and one of Awalé."""
+    """Print the results of all textbook searches with all heuristics for an Othello position and an Awalé position."""
     for position in (
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
         parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
@@ -78,7 +78,7 @@ def print_searches() -> None:
 
 
 def print_otage() -> None:
-    """Print the results of Otage's search, with a table of variations so small that the search must clean it up."""
+    """Print the results of Otage's search with a refutation table so small that the search must remove entries."""
     memory = OtageMemory()
     memory.learn_patterns(parse_transcript(BENCH_GAMES[0]))
     for hints in HINT_KINDS:
@@ -127,7 +127,7 @@ def print_random_games() -> None:
 
 
 def print_archive() -> None:
-    """Print the archive entries of a game with inserted passes, and a game tree's move values along one game."""
+    """Print the position index entries of a game with passes, and the move values that a game tree gives for a game."""
     record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = build_entries(Game.OTHELLO, [record], [1])
     print(margins, *entries)

@@ -15,7 +15,7 @@ REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
 
 
 def play_random_moves(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
-    """Play at most `length` random moves from `start`, or from the start position."""
+    """Play at most `length` random moves from `start`; default: the start position of the game."""
     rng, moves = random.Random(seed), list[int]()
     first = position = start or Position.start(game)
     while (legal := position.legal_moves()) and len(moves) < length:
@@ -26,7 +26,7 @@ def play_random_moves(game: Game, seed: int, length: int, start: Position | None
 
 @st.composite
 def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record:
-    """Generate random records with any start position, times, values and tags; some end by resignation or on time."""
+    """Generate records with random starts, moves, times, values and tags; some are lost by resignation or on time."""
     game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
     start = play_random_moves(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
     record = play_random_moves(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)

@@ -1,8 +1,8 @@
 """Reference implementations of the rules of Othello and Awalé: slow and simple, to check the fast kernels.
 
-They are written directly from the rules and share nothing with the package: no bitboards, no arrays, no imports.
+They are written directly from the rules, use neither bitboards nor arrays, and import nothing from the package.
 A position is immutable, and `play` returns the next one. If a reference and a kernel disagree, first compare the
-reference with the rules, because it is the shorter of the two.
+reference with the rules, because the reference is shorter than the kernel.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class ReferenceOthello:
         return flips
 
     def _flips_along(self, row: int, column: int, row_step: int, column_step: int, side: int) -> list[int]:
-        """Return the squares of the discs that a disc of this side on this square would enclose in this direction."""
+        """Return the squares that this side would flip in one direction by a move on this row and column."""
         enclosed: list[int] = []
         while True:
             row, column = row + row_step, column + column_step
@@ -109,7 +109,7 @@ class ReferenceOthello:
             enclosed.append(8 * row + column)
 
     def _on_board(self, row: int, column: int) -> bool:
-        """Return whether this row and column are on the board in play."""
+        """Return whether this row and column are on the board, which may be smaller than 8x8."""
         margin = (8 - self.size) // 2
         return margin <= row < 8 - margin and margin <= column < 8 - margin
 

@@ -1,4 +1,4 @@
-"""`awello games` and `awello explore`: imports and exports, killed imports, and the output."""
+"""`awello games` and `awello explore`: imports and exports, killed imports, and the printed output."""
 
 import gzip
 import json

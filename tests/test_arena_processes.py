@@ -1,4 +1,4 @@
-"""Processes that bots start are measured, and killed when the bots end; interrupts leave no processes behind."""
+"""Processes that bots start: their memory and CPU time are measured, and they end when the bot or the run ends."""
 
 import multiprocessing
 import os

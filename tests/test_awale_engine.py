@@ -64,7 +64,7 @@ def children(position: Position) -> list[tuple[int, Position]]:
 
 
 def final_value(position: Position) -> int:
-    """Return the mover's margin in the seeds left on the board at the end of a game, in the engine's unit."""
+    """Return the mover's margin in the seeds that remain on the board when the game is over, in the engine's unit."""
     rows = sum(pits_of(position.own)), sum(pits_of(position.opp))
     stopped = position.game == Game.TOURNAMENT and sum(rows) <= 6
     return 0 if stopped else SEED_VALUE * (rows[0] - rows[1])
@@ -108,7 +108,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
                 continue
             for depth in (1, 2, 3, 4):
                 for engine, judge in ((simple, None), (learnt, weights)):
-                    engine.clear()  # entries of deeper searches would change the values
+                    engine.clear()  # transposition table entries of deeper searches would change the values
                     *_, found = engine.analyse(position, Limit(depth=depth), multipv=6)
                     expected = {
                         move: (SEED_VALUE * gain - plain_search(child, depth - 1, judge)) / SEED_VALUE

@@ -229,7 +229,7 @@ def test_the_champion_uses_a_weights_file(tmp_path: Path) -> None:
     for pit in range(6):
         network = AwaleNetworkTraining()
         network.rows[:] = 0
-        network.rows[PIT_SLOTS * (6 + pit)] = 1  # an empty pit of the opponent is bad for the mover
+        network.rows[PIT_SLOTS * (6 + pit)] = 1  # to this network, an empty pit of the opponent is bad for the mover
         network.rows[OUTPUT_ROW] = -8 / UNIT_COUNT
         file = tmp_path / f"{pit}.npz"
         save_training(file, network)

@@ -28,14 +28,14 @@ def expanded_book(game: Game, times: int) -> OpeningBook:
 
 
 def plain_value(book: OpeningBook, key: tuple[int, int]) -> float:
-    """Return the value of a book position by plain minimax."""
+    """Compute the value of a book position by plain minimax."""
     if not book.is_expanded(key):
         return book.values[key]
     return max(gain - plain_value(book, child) for gain, child in book.moves(key).values())
 
 
 def leaf_costs(book: OpeningBook, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
-    """List a pair for every path from a position to a leaf: the cost of the path, and the leaf."""
+    """For every path from a position to a leaf, list the cost of the path and the leaf."""
     if not book.is_expanded(key):
         return [(cost, key)]
     best, found = plain_value(book, key), []
@@ -112,7 +112,7 @@ def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
     avoided.add(position, 3, -4.5)
     assert AvoidedMoves(file).moves_at(position) == {3: -4.5}
     assert AvoidedMoves(file).moves_at(Position.start(Game.ABAPA)) == {}
-    file.write_text(file.read_text().replace('"value"', '"worth"'))  # the key that older files use
+    file.write_text(file.read_text().replace('"value"', '"worth"'))  # the JSON key in older files
     assert AvoidedMoves(file).moves_at(position) == {3: -4.5}
     file.write_text(file.read_text() + "{}\n")
     with pytest.raises(ConfigError, match="line 2"):

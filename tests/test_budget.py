@@ -143,7 +143,7 @@ def test_scores_of_a_small_case_by_hand() -> None:
         1 - 1,
         2,
         0,
-    ]  # B beats A, then D beats A and B
+    ]  # move B is better than A; then move D is better than A and B
 
 
 def test_scores_equal_those_of_algorithm_two() -> None:

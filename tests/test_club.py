@@ -1,4 +1,4 @@
-"""The parts of the club that need no network: game states and clocks, ratings, accounts, the store."""
+"""The parts of the club that work without connections: game states and clocks, ratings, accounts, the store."""
 
 import random
 import sqlite3

@@ -97,7 +97,7 @@ def test_unknown_login_names_are_not_logged(tmp_path: Path) -> None:
 def test_a_session_that_has_just_ended_creates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """A request is refused if its session ends after the request has arrived."""
+    """A request is refused if its session ends while the server processes the request."""
     require_user = accounts_api._require_user
 
     async def logged_out_at_once(club: Any, request: Any) -> Any:
@@ -136,7 +136,7 @@ def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Pa
 def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Known devices, and devices in known networks, can log in after a restart, even if guesses use up a limit."""
+    """After guesses have used up a limit, known devices and known networks can still log in, even after a restart."""
     database = tmp_path / "club.sqlite"
     with club(database) as visit:
         owner = visit()

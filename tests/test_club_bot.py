@@ -50,7 +50,7 @@ OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
 
 
 class FakeSocket:
-    """A fake WebSocket that records what is sent."""
+    """A fake WebSocket that records the messages sent through it."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -96,7 +96,7 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
 
     async def play(bots: list[ClubBot]) -> None:
         async with run_bots(bots):
-            await wait_until_async(lambda: len(results()) >= 4)  # two games, logged by both
+            await wait_until_async(lambda: len(results()) >= 4)  # two games, each logged by both bots
 
     with serving(file) as address:
         asyncio.run(
@@ -122,7 +122,7 @@ def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(clubs, "choose_move", fail)
     with serving(file) as address:
         asyncio.run(play([ClubBot(address, token, "greedy", SEEK, log.append) for token in (one, two)]))
-    assert any("RuntimeError: boom; the bot resigns" in line for line in log)
+    assert any("the bot resigns after an error (RuntimeError: boom)" in line for line in log)
 
 
 def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPa
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
-        bot._handle_game(STATE)  # as if the club could not store the move
+        bot._handle_game(STATE)  # the game is sent again, as if the club could not store the move
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
@@ -217,7 +217,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert awello("club", "accounts", file).stderr.endswith(f"create it with 'awello serve --club {file}'\n")
     assert (
         awello("club", "create-account", file, "Ann", stdin="short\n").stderr
-        == "awello: a password has 10 to 200 characters: choose another\n"
+        == "awello: a password has 10 to 200 characters: choose another password\n"
     )
     assert awello("club", "create-account", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
     assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "readable only by its owner"
@@ -368,13 +368,13 @@ def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(LearningPlayer, "learn", fail)
     asyncio.run(play())
-    assert log[-1] == "game 1: learning failed: RuntimeError: boom"
+    assert log[-1] == "game 1: learning failed (RuntimeError: boom)"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learning", [True, False])
 def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
-    """Play ten games against a deterministic opponent: Otage loses two games in the same way only without learning."""
+    """In ten games against a deterministic opponent, Otage loses by the same moves twice only if learning is off."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
     one, two = create_bots(file, "otage", "max")

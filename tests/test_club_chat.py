@@ -116,7 +116,7 @@ async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness)
 
 
 def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bots can chat, too; messages are not stored."""
+    """Bots can use the chat, too; the club does not store chat messages."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         ann, rex = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)

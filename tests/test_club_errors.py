@@ -21,7 +21,7 @@ COMMANDS_ONLY = {
 
 
 def raised(file: Path) -> list[tuple[str, set[str]]]:
-    """Return, for every error created in a file, its code and the names of its values."""
+    """Return, for every error created in a file, its code and the names of the values passed for the placeholders."""
     errors = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

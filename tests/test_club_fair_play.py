@@ -50,7 +50,7 @@ def add_rating(connection: Connection, row: dict[str, Any]) -> None:
 # ---- rated games -----------------------------------------------------------------------------------------------------
 @with_club
 async def test_games_resigned_early_are_not_rated(club: ClubHarness) -> None:
-    """If they were rated, forty such games would give a rating of 2203 in less than a second."""
+    """If early resignations were rated, forty such games would raise a rating to 2203 in less than a second."""
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
         number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
@@ -123,7 +123,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
 
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
-    """Behind a reverse proxy, the server uses the network of each client, not that of the proxy."""
+    """Behind a reverse proxy, the server uses the client network of each client, not the network of the proxy."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
@@ -251,7 +251,7 @@ def test_the_grace_period_depends_on_the_clock_and_on_reconnects() -> None:
 
 @pytest.mark.parametrize("plies", [10, 11])
 def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: int) -> None:
-    """A claim is possible on either side's turn."""
+    """A player can claim the win no matter which side is to move."""
 
     @with_club
     async def play(club: ClubHarness) -> None:
@@ -359,7 +359,7 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
         await club.server.lobby.challenge(eve, "Ann", RATED)
     number_of_challenge = (await club.server.lobby.challenge(ann, "Eve", RATED))[
         "challenge"
-    ]  # the blocking player can still challenge
+    ]  # Ann, who blocked Eve, can still challenge her
     assert "game" in await club.server.lobby.accept(eve, number_of_challenge)
     assert await club.server.blocks.unblock(ann, "EVE") == {"blocked": []} == await club.server.blocks.unblock(ann, "x")
     assert "challenge" in await club.server.lobby.challenge(eve, "Ann", RATED)
@@ -437,7 +437,7 @@ async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
 
 @with_club
 async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarness) -> None:
-    """A client must not be able to flood the club with offers."""
+    """A client must not be able to flood the opponent or the database with draw offers."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob, AWALE)
     await club.server.draw(ann, number)

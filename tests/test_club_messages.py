@@ -95,7 +95,7 @@ def test_malformed_messages_are_answered_and_the_connection_survives(address: st
 
 
 def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other messages above the limit are refused, each by an error that contains its id."""
+    """All other messages above the limit are refused with an error that contains the id of the message."""
     monkeypatch.setattr(club_service, "MESSAGE_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
@@ -131,7 +131,7 @@ def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.
 def test_messages_without_an_account_are_charged_to_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
-    """Connections from one client network share a limit, which affects neither other networks nor accounts."""
+    """Connections without an account share a limit per client network; other networks and accounts are not affected."""
     monkeypatch.setattr(connection, "MAX_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(web, "EVENT_LOOP_RATE", (40.0, 1.0))
     with (

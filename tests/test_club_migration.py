@@ -1,4 +1,4 @@
-"""A club database from before tables and columns were renamed is migrated with all its data."""
+"""A club database that is older than the renaming of tables and columns is migrated with all its data."""
 
 import asyncio
 import sqlite3

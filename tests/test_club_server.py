@@ -422,7 +422,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     assert other in club.server.ended and club.last_event("Ann")["players"][0]["rating_after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
-    assert len(club.server.live_games) == 2  # the first game, and the one whose start was reported as failed
+    assert len(club.server.live_games) == 2  # the first game, and the game whose start was reported as failed
 
 
 @with_club
@@ -441,7 +441,7 @@ async def test_many_concurrent_games(club: ClubHarness) -> None:
 # ---- abuse -----------------------------------------------------------------------------------------------------------
 @with_club
 async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
-    """A client receives all its challenges when it connects; too many would overflow its message queue."""
+    """A client that connects receives all challenges to its account; too many would overflow its message queue."""
     ann = club.connect("Ann")
     crowd = [club.connect(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:
@@ -506,7 +506,7 @@ async def test_clocks_keep_running_after_an_unexpected_error(club: ClubHarness) 
 
 @with_club
 async def test_a_database_has_one_server(club: ClubHarness) -> None:
-    """A second server would overwrite the games of the first."""
+    """A second server cannot open the database: it would overwrite the games of the first server."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     for _ in range(2):

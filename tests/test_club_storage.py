@@ -55,7 +55,7 @@ def name_of(database: str) -> str:
 
 
 def query_directly(database: str, question: str) -> list[Any]:
-    """Query the database without the store."""
+    """Query the database over a separate connection, not through the store."""
     with psycopg.connect(database.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
 
@@ -92,7 +92,7 @@ def count(store: ClubStore, table: Any) -> int:
 
 
 def open_store(database: str, claim: bool = True) -> ClubStore:
-    """Open a store with two accounts."""
+    """Open a store, with the server lock if `claim` is set, and create two accounts."""
     store = ClubStore(database)
     if claim:
         store.acquire()
@@ -123,7 +123,7 @@ def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: Post
 def test_a_transaction_lost_by_the_network_does_not_block_the_club(
     database: str, proxy: PostgresProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a timeout, the database server would wait for the lost client for hours and hold the write lock."""
+    """Without a timeout, the database server would hold the write lock for hours while it waits for a lost client."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
     store = open_store(proxy.address(name_of(database)))
 
@@ -166,7 +166,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: Postgres
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: PostgresProxy, claim: bool) -> None:
-    """Whether a lost COMMIT succeeded is unknown to a server without a database connection, and to every command."""
+    """Commands, and servers that cannot reconnect, have no way to know whether an unanswered COMMIT succeeded."""
     store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
@@ -241,7 +241,7 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
-        await first.wait_until(lambda: first.store._lock is None)  # until it has tried to open the club again
+        await first.wait_until(lambda: first.store._lock is None)  # until `first` has tried to open the club again
         assert first.server.store.failing and tries == 1
         with raises_club_error("storage"):
             await first.server.resign(bob, number)
@@ -255,8 +255,8 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
     with caplog.at_level(logging.ERROR, "awello"):
         asyncio.run(asyncio.wait_for(play(), 60))
     assert [record.getMessage() for record in caplog.records if "another server" in record.getMessage()] == [
-        "the club refuses changes: another server has opened this club, so this server no longer writes: "
-        "stop one of the two"
+        "a write failed, and the club refuses further changes (another server has opened this club, "
+        "so this server no longer writes: stop one of the two)"
     ]
 
 
@@ -299,7 +299,7 @@ def test_an_operation_refused_by_the_database_affects_no_other(database: str) ->
 
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
-    """The time until the failed write is charged, not only the time until the last heartbeat, which may be older."""
+    """A clock runs until the write that failed, not only until the last heartbeat, which may be older."""
 
     def fail(connection: Connection) -> None:
         raise StorageError("the disk is full")

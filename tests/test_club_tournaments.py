@@ -103,7 +103,7 @@ def load_tournament(club: ClubHarness, number: int) -> ClubTournament:
 async def wait_for_state(
     club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0
 ) -> ClubTournament:
-    """Wait until a tournament has reached a round or, if no round is given, a state; return the tournament."""
+    """Wait until a tournament has reached the given round or, without one, the given state; return the tournament."""
 
     def load_if_reached() -> ClubTournament | None:
         tournament = load_tournament(club, number)
@@ -140,7 +140,7 @@ def load_games(club: ClubHarness) -> list[GameState]:
 
 
 def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
-    """Check that each game belongs to one pairing, and that the game and the pairing have the same result."""
+    """Check that each game belongs to exactly one pairing, and that the pairing has the result of the game."""
     states = {state.number: state for state in load_games(club) if state.tournament == tournament.number}
     bound = [pairing for pairing in tournament.pairings if pairing.game is not None]
     assert sorted(pairing.game or 0 for pairing in bound) == sorted(states)
@@ -295,7 +295,7 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
 
 @with_club
 async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarness) -> None:
-    """Subscribers are notified even if they have not entered the tournament or another process has created it."""
+    """Subscribers are notified of every tournament, even if another process creates it or they have not entered."""
     club.connect("spectator")
     bot_client = club.connect("rex", bot=True)
     bot_client.lobby_updates = False
@@ -475,7 +475,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     (pairing,) = tournament.pairings
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
-    for _ in range(2):  # as if the organiser did not know that the game has started
+    for _ in range(2):  # as if the organiser had not noticed the start of the game
         with raises_club_error("pairing_closed"):
             await club.server.tournaments._start_game(tournament, pairing)
         await club.server.store.write(

@@ -18,7 +18,7 @@ from awello.web.club_service import SESSION_COOKIE
 
 @pytest.fixture
 def new_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Yield a function that creates HTTP clients of one club."""
+    """Yield a function that creates HTTP clients for the same club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: ClubHttpClient(base_url=address)

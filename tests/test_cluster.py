@@ -1,4 +1,4 @@
-"""Clusters: results equal local results, no result is lost if a worker dies, and errors take one line."""
+"""Clusters: results equal those of local runs, no result is lost if a worker dies, and errors fit on one line."""
 
 import asyncio
 import multiprocessing
@@ -96,7 +96,7 @@ def scheduler() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(scheduler: str) -> Iterator[str]:
-    """Run two workers of the scheduler; yield the address of the scheduler."""
+    """Run two workers connected to the scheduler; yield the scheduler's address."""
     words = ("--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -214,7 +214,7 @@ def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_
 
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
-    """Every game is archived exactly once; the run on the cluster archives to PostgreSQL, if that is installed."""
+    """Every game is archived exactly once; if PostgreSQL is installed, the cluster's games are archived there."""
     plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
     local, remote = tmp_path / "local", tmp_path / "remote"
     with nullcontext("") if find_programs() is None else postgres() as server:
@@ -265,7 +265,7 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
             ConfigError, match=r"the scheduler and the client have different versions of Awello \(.*, 0.0.1"
         ):
             play_match(MATCH, address)
-        # Skip the check, as if the worker had joined after it.
+        # Skip the check of the versions, as if the worker had joined after this check.
         monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)
         with pytest.raises(
             ConfigError, match=r"the worker tcp.* and the client have different versions of Awello \(.*, 0.0.1"
@@ -297,7 +297,7 @@ def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
-    with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
+    with pytest.raises(ConfigError, match="has 4 threads instead of one: restart it with 'dask worker ADDRESS --nth"):
         execute_task(ClusterRun("new", compute_fingerprint(), None, b""), b"")
 
 

@@ -80,7 +80,7 @@ def test_symmetric_boards_have_equal_predictions() -> None:
 
 
 def test_it_predicts_common_moves() -> None:
-    """The network takes a corner, and after f5 it rates the usual replies higher than a rare one."""
+    """The network prefers an available corner, and after f5 it rates the usual replies higher than a rare one."""
     network = load_cnn(Game.OTHELLO)
     after = Position.start().after(37)
     shares, _ = network.predict_position(after.own, after.opp)
@@ -99,7 +99,7 @@ def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.Monke
             load_cnn(Game.OTHELLO, tmp_path / name)
     load_cnn_file.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ConfigError, match=r"requires onnxruntime: pip install 'awello\[neural\]'"):
+    with pytest.raises(ConfigError, match=r"requires onnxruntime: run pip install 'awello\[neural\]'"):
         load_cnn(Game.OTHELLO)
 
 

@@ -238,7 +238,7 @@ def test_targets_are_the_predictions_of_the_teacher() -> None:
     log_policies = torch.log(shares + 1e-9)
 
     def teacher_network(transforms: Any) -> Any:
-        """Return a network whose predictions for transformed boards are those of the teacher."""
+        """Return a network with the teacher's values, and with the teacher's policies transformed like the boards."""
         return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
     entropy = -(shares * log_policies).sum(1).mean()
@@ -310,7 +310,7 @@ def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
 
 
 def play_largest_square(seed: int, year: int) -> Record:
-    """Return a game with six random moves, followed by the legal moves with the largest numbers."""
+    """Return a game with six random moves, after which each move is the legal square with the largest number."""
     opening = play_random_moves(Game.OTHELLO, seed, 6)
     position, moves = opening.final, list(opening.moves)
     while legal := position.legal_moves():

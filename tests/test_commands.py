@@ -81,7 +81,7 @@ def test_the_summary_has_a_column_per_player() -> None:
         for line in awello("match", "othello", "alphabeta@2", "random", "--games", "3").stdout.splitlines()
         if "games won" in line
     )
-    assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # cells are padded to the width of the times
+    assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # cells are padded to the width of the column
 
 
 def test_run_uses_every_key(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_hints_include_captures_and_mark_exact_values() -> None:
     position = "0-0-1-0-0-2-1-1-0-0-0-2-22-19-S"
     done = awello("play", "awale", "--variant", "romein", "--position", position, stdin="hint\nquit\n")
     assert done.returncode == 0, done.stderr
-    assert "F =+10, C =-4 (seeds ahead at the end; = is exact)" in done.stdout
+    assert "F =+10, C =-4 (seeds ahead at the end; = marks exact values)" in done.stdout
 
 
 def test_leaving_a_game_is_not_an_error() -> None:
@@ -216,7 +216,7 @@ def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) ->
         ("gmes: 3", "unknown key 'gmes'"),
         (
             "players: [random, {player: random, dept: 2}]",
-            "unknown key 'players.1.dept': the keys are player, heuristic",
+            "unknown key 'players.1.dept'; use only the keys player, heuristic",
         ),
         ("players: [random]", "players"),
         ("players: [random, missing]", "unknown player 'missing'"),

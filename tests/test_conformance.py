@@ -17,7 +17,10 @@ POSITIONS = 3400  # positions of each of the six games, so more than 20,000 in t
 
 
 def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
-    """Return a start position; half of those of Awalé have few seeds, to cover feeding, grand slams and endings."""
+    """Return a start position and its counterpart in the reference rules.
+
+    Half of the Awalé positions have few seeds, to cover feeding, grand slams and endings.
+    """
     if game.family == "othello" or rng.random() < 0.5:
         return Position.start(game), reference_start(game)
     seeds = [0] * 14
@@ -31,7 +34,10 @@ def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
 
 
 def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Reference]]:
-    """Yield positions of random games, each with its reference; some Awalé games avoid captures to repeat positions."""
+    """Yield positions of random games, each with its counterpart in the reference rules.
+
+    Some Awalé games avoid captures, so that positions are repeated.
+    """
     rng = random.Random(f"{game.name}/{seed}")
     while positions > 0:
         position, reference = make_start(game, rng)
@@ -146,7 +152,7 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
     assert position.over
     assert reference.over()
     assert position.score() == reference.score()
-    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the history has the other side to move
+    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # in the history, the other side is to move
 
 
 def test_adapters_have_the_same_members(game: Game) -> None:

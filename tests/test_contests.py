@@ -194,7 +194,7 @@ def test_unknown_ids(client: TestClient, name: str) -> None:
     assert client.get(f"/api/contests/{name}").status_code == 404
     assert client.post(f"/api/contests/{name}/stop").status_code == 404
     assert client.post(f"/api/contests/{name}/resume").status_code == 404
-    assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405 if the name changes the path
+    assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405 if the name leads to another path
 
 
 def store_contest(contests: ContestRunner, number: int) -> Path:

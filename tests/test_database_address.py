@@ -114,7 +114,7 @@ def test_no_command_shows_the_password_of_an_address(
 
 @pytest.mark.parametrize("place", INVALID_ADDRESSES)
 def test_no_error_holds_the_password(place: str) -> None:
-    """Neither the message nor the traceback with its causes, as a log shows it, contains the password."""
+    """The password is neither in the message nor in the logged traceback, which includes the causes."""
     for make in (Archive, ClubStore):
         with pytest.raises(AwelloError) as caught:
             make(place)
@@ -191,7 +191,7 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
 
 def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
-    monkeypatch.setattr(os, "access", lambda *_: False)  # a read-only file would not stop root
+    monkeypatch.setattr(os, "access", lambda *_: False)  # simulated, because root can write to read-only files
     archive = Archive(place)
     records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert len(records) == 3 and explore(archive, records[0].start).games == 2 and not list_imported_files(archive)

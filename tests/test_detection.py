@@ -1,4 +1,4 @@
-"""Pasted text: all common forms of games and positions are detected; other text quickly gives a one-line error."""
+"""Pasted text: common forms of games and positions are detected; all other text quickly raises a one-line error."""
 
 import random
 
@@ -154,7 +154,7 @@ def test_the_first_of_several_games_is_taken() -> None:
         (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose othello"),
         (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is not a legal move: White can play"),
         ('[South "Ann"]\n1. F g', None, "line 2: expected a move such as C or d+3, or a result, found 'g'"),
-        ("f5" * MAX_TEXT_CHARS, None, f"paste one game, at most {MAX_TEXT_CHARS}"),
+        ("f5" * MAX_TEXT_CHARS, None, f"paste one game of at most {MAX_TEXT_CHARS} characters"),
     ],
 )
 def test_errors_explain_the_likely_mistake(text: str, game: Game | None, part: str) -> None:

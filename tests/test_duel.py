@@ -138,11 +138,11 @@ def test_verdicts_are_formatted() -> None:
     duel = Duel(Game.OTHELLO, "random", "random")
     black, white = (GameResult("othello", ("random", "random"), "", score) for score in ((33, 31), (31, 33)))
     won, lost = [black, white], [white, black]
-    assert format_verdict(DuelResult(duel, won * 60)) == "A is stronger"
-    assert format_verdict(DuelResult(duel, lost * 60)) == "A is not stronger by 20 Elo"
+    assert format_verdict(DuelResult(duel, won * 60)) == "A is stronger than B"
+    assert format_verdict(DuelResult(duel, lost * 60)) == "A's advantage is less than 20 Elo"
     assert format_verdict(DuelResult(duel, won)) == "undecided"
     strict = replace(duel, hypotheses=Hypotheses(5, 50))
-    assert format_verdict(DuelResult(strict, won * 60)) == "A is stronger by more than 5 Elo"
+    assert format_verdict(DuelResult(strict, won * 60)) == "A's advantage is more than 5 Elo"
 
 
 def test_the_command_prints_text_or_json(tmp_path: Path) -> None:

@@ -143,18 +143,18 @@ def test_searches_end_when_the_connection_closes(server: tuple[TestClient, Engin
         ("[" * 15_000, None, "invalid_json", "JSON"),
         ("9" * 5000, None, "invalid_json", "JSON"),
         ("[1, 2]", None, "not_an_object", "object"),
-        ('{"type": "analyse"}', None, "invalid_id", "id:"),
-        ('{"id": true, "type": "analyse"}', None, "invalid_id", "id:"),
-        ('{"id": 1.5, "type": "analyse"}', None, "invalid_id", "id:"),
-        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "invalid_id", "id:"),
-        ('{"id": 1}', 1, "unknown_type", "type:"),
+        ('{"type": "analyse"}', None, "invalid_id", "the id is missing or invalid:"),
+        ('{"id": true, "type": "analyse"}', None, "invalid_id", "the id is missing or invalid:"),
+        ('{"id": 1.5, "type": "analyse"}', None, "invalid_id", "the id is missing or invalid:"),
+        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "invalid_id", "the id is missing or invalid:"),
+        ('{"id": 1}', 1, "unknown_type", "is not a type of request:"),
         (
             '{"id": 1, "type": "dance"}',
             1,
             "unknown_type",
             "'dance' is not a type of request: choose analyse,",
         ),
-        ('{"id": 1, "type": ["stop"]}', 1, "unknown_type", "type:"),
+        ('{"id": 1, "type": ["stop"]}', 1, "unknown_type", "is not a type of request:"),
         ('{"id": 1, "type": "choose"}', 1, "invalid_field", "player: field required"),
         ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "invalid_field", "player:"),
         ('{"id": 1, "type": "analyse", "seconds": NaN}', 1, "invalid_field", "seconds:"),
@@ -191,7 +191,7 @@ def test_too_many_invalid_messages_end_the_connection(client: LiveClient) -> Non
     client.send(id=1, type="analyse", seconds=LONG)
     for wrong in range(MAX_INVALID_MESSAGES):
         if wrong == MAX_INVALID_MESSAGES - 1:
-            client.send(id=2, type="stop")  # a valid message resets the count
+            client.send(id=2, type="stop")  # a valid message resets the count of invalid ones
         client.send(id=3, type="wrong")
     for _ in range(MAX_INVALID_MESSAGES - 1):
         client.send(id=4, type="wrong")

@@ -138,7 +138,7 @@ def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucke
 
 
 def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
-    """Store an entry of this depth under a key; return its bucket."""
+    """Store an entry with the given key and depth; return its bucket."""
     bucket = bucket_of(key, worker)
     transposition_table.store_tt(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket

@@ -297,7 +297,7 @@ def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner
 
 
 def test_a_stopped_champion_answers_immediately() -> None:
-    """So the pool need not kill the process of a cancelled choice."""
+    """Because a stopped champion answers immediately, the pool need not kill its engine process."""
     runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # a search that takes hours
     thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))

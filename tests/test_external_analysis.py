@@ -39,7 +39,7 @@ MakeEngine = Callable[[str, str], ExternalEnginePlayer]
 
 @pytest.fixture
 def fixed_engine(tmp_path: Path) -> MakeEngine:
-    """Return a function that makes an engine with the same answer to every request."""
+    """Return a function that creates engines, each with a fixed answer to every request."""
 
     def make(name: str, answer: str) -> ExternalEnginePlayer:
         (tmp_path / "answer").write_text(answer)

@@ -258,7 +258,7 @@ def test_an_engine_that_cannot_restart_loses_its_games(log: Path) -> None:
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
 def test_an_engine_with_another_protocol_is_an_error(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
-    with pytest.raises(SpecError, match=r"gave no answer: does it speak (GTP|NBoard|UCI)"):
+    with pytest.raises(SpecError, match=r"gave no answer: check that it speaks (GTP|NBoard|UCI)"):
         play_match(Match(GAMES[name], make_spec(log, "is silent", name), "random"))
 
 

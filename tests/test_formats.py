@@ -46,7 +46,7 @@ GAMES = {
 
 
 def make_small_file(name: str) -> bytes:
-    """Return the content of a small file in a format."""
+    """Return the content of a small file in the given format."""
     return next(iter(FORMATS[name].write(GAMES[name]).values()))
 
 
@@ -107,7 +107,7 @@ def test_the_intact_part_of_a_compressed_file_is_read(monkeypatch: pytest.Monkey
     monkeypatch.setattr(registry, "MAX_UNPACKED_BYTES", 1 << 20)
     bomb, error = decompress(gzip.compress(bytes(1 << 24)))
     assert len(bomb) == (1 << 20) + 1
-    assert str(error) == "expected at most 1 MiB of data, found more: decompress the file"
+    assert str(error) == "expected at most 1 MiB of decompressed data, found more: decompress the file first"
     *games, last = read_games(packed[:-40_000], "x.txt")
     assert sum(isinstance(game, Record) for game in games) == 4_000
     assert isinstance(last, NotationError)
@@ -123,7 +123,7 @@ def make_file_of_short_games(name: str) -> bytes:
 
 
 def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
-    """Check that readers of damaged files yield only games and one-line errors; return the numbers of both."""
+    """Check that readers of damaged files yield only games and one-line errors; return the number of each."""
     games = errors = 0
     for content in generate_damaged_files(make_file_of_short_games(name), count, seed):
         for found in FORMATS[name].read(content):

@@ -42,7 +42,7 @@ def move(state: GameState, seconds: float, lag: float = 0.0, name: str = "") -> 
 @pytest.mark.parametrize("control", [Clock(5.0), Clock(60.0), Clock(300.0), Clock(30.0, 1.0)])
 @pytest.mark.parametrize("pause", [0.05, 0.3, 0.55])
 def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause: float) -> None:
-    """Without the quota, pongs delayed by half a second would gain 13.5 seconds on a clock of 5 seconds."""
+    """Without the lag quota, a client that delays its pongs by 0.5 s would gain 13.5 s on a 5-second clock."""
     game, thought, moves = new_game_state(Game.OTHELLO, control), [0.0, 0.0], [0, 0]
     while not game.over:
         side = game.mover
@@ -106,7 +106,7 @@ def test_a_repeated_draw_offer_changes_nothing() -> None:
 
 @pytest.mark.parametrize("who", [ANN, BOB])
 def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
-    """The interval applies whether the last offer was declined or withdrawn."""
+    """A side must wait before its next draw offer, whether its last offer was declined or withdrawn."""
     game = new_game_state(Game.ABAPA).offer_draw(ANN).decline_draw(who)
     with raises_club_error("draw_already_offered"):
         game.offer_draw(ANN)
@@ -144,7 +144,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
 
 
 def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As after a repetition, each side keeps the seeds in its row."""
+    """At the move limit, as after a repetition, each side keeps the seeds in its row."""
     monkeypatch.setattr(game_state, "MAX_PLIES", 14)
     seen, store = set(), ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
@@ -154,7 +154,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
         while not played.over:
             played = move(played, 1.0, name=played.position.format_move(rng.choice(played.position.legal_moves())))
         words = played.position.first, played.position.second
-        first, second = (sum(word.to_bytes(8, "little")) for word in words)  # the pits and the captured seeds
+        first, second = (sum(word.to_bytes(8, "little")) for word in words)  # seeds in the pits plus captured seeds
         winner = None if first == second else int(second > first)
         assert played.winner == winner
         seen.add((played.winner, played.reason))

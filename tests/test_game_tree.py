@@ -51,7 +51,7 @@ def transform_record(record: Record, symmetry: int) -> Record:
 
 
 def branch_off(record: Record, count: int, rng: random.Random) -> Iterator[Record]:
-    """Yield `count` random games, each of which shares its first moves with a game."""
+    """Yield `count` random games, each of which shares its first moves with the given game."""
     for _ in range(count):
         moves = list(record.moves[: rng.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
@@ -112,7 +112,7 @@ def test_small_boards_have_passes_and_transpositions() -> None:
 
 
 def test_a_transposition_is_known() -> None:
-    """A move that was not played in a position is known if it leads to a position of some game."""
+    """A move that was not played in a position still has a value if it leads to a position of another game."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(40)]
     played = {
         (position.canonical(), position.after(move).canonical())
@@ -176,9 +176,9 @@ def list_continuations(position: Position) -> dict[int, list[Record]]:
 
 
 def find_late_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
-    """Find a late position with `good` winning and `bad` other moves.
+    """Find a late position with `good` winning moves and `bad` other moves.
 
-    Return it, and a list of its moves with the games after each move, the worst move first.
+    Return the position, and a list of its moves with the possible games after each move, the worst move first.
     """
     for seed in range(3000):
         record = random_record(Game.OTHELLO4, seed)

@@ -335,7 +335,7 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
     genetic.compute_fitness(config, 0, opponents, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
-    assert {sum(start.counts()) for start in once} <= {10, 11, 12}  # eight plies, at most two passes
+    assert {sum(start.counts()) for start in once} <= {10, 11, 12}  # eight plies, of which at most two are passes
     genetic.compute_fitness(config, 0, opponents, (2, 2, 2, 2))
     assert starts[6:] == once
     genetic.compute_fitness(config, 1, opponents, (1, 1, 1, 1))
@@ -389,7 +389,7 @@ def test_the_command_saves_the_factors_in_the_memory(
     ("text", "part"),
     [
         (None, "no memory.txt in"),
-        ("[factors]\nedges = x\n", "memory.txt, line 2: expected 'NAME = NUMBER' for one of liberties"),
+        ("[factors]\nedges = x\n", "memory.txt, line 2: expected 'NAME = NUMBER' (NAME: liberties"),
     ],
 )
 def test_a_damaged_memory_is_a_one_line_error(text: str | None, part: str, tmp_path: Path) -> None:
@@ -412,7 +412,7 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
     printed = json.loads(first.stdout)
     assert printed["generations"] == 1 and printed["weights"] == json.loads(file.read_text())["weights"]["h1"]
     again = train("--duration", "1ms", "--out", str(file), "--plot", str(plot))
-    assert again.stdout.startswith("generation 1: best") and again.stdout.count("\n") == 1
+    assert again.stdout.startswith("generation 1: best fitness") and again.stdout.count("\n") == 1
     assert "<svg" in plot.read_text()
     player = make_player(f"alphabeta:h1@1,weights={file}")
     player.begin(Game.ABAPA, 0)

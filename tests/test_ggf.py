@@ -114,9 +114,9 @@ def test_the_board_decides_the_result_of_a_finished_game() -> None:
         ),
         ("BO[8", "BO[10", "line 1: expected a board of size 8, 6 or 4, found '10'"),
         (f"BO[8 {BOARD}]", "BO[]", "line 1: expected a board of size 8, 6 or 4, found ''"),
-        ("BO[8 -", "BO[8 ", "line 1: the board has 63 squares: give 64 (or 36, 16) of X, O and -"),
-        ("BO[8", "BO[6", "line 1: the board has size 8, not 6: choose the matching size"),
-        ("RE[?]", "Lost[Nobody at all]", "line 1: expected Black or White and a reason, found 'Nobody at all'"),
+        ("BO[8 -", "BO[8 ", "line 1: the board has 63 squares: give 64, 36 or 16 squares, each X, O or -"),
+        ("BO[8", "BO[6", "line 1: the board has size 8, not 6: give a board of size 6, or choose the game othello"),
+        ("RE[?]", "Lost[Nobody at all]", "line 1: expected a loss such as 'Black resigned', found 'Nobody at all'"),
     ],
 )
 def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, message: str) -> None:

@@ -29,7 +29,7 @@ WORDS = CONSTANTS + transposition_table.FIXED_MULTIPLIERS
 
 
 def predecessors_of(boards: Iterable[Position], rng: random.Random) -> list[Position]:
-    """Return positions one move before these boards, in which the mover need not pass."""
+    """Return positions from which one move leads to these boards; omit positions in which the mover must pass."""
     found = (collisions.find_predecessor(board, rng) for board in boards)
     return [position for position in found if position and not position.over and position.legal_moves() != (PASS,)]
 
@@ -51,7 +51,7 @@ def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
 
 # ---- constructed boards ---------------------------------------------------------------------------------------------
 def test_a_board_made_of_a_constant_is_solved() -> None:
-    """In an old version of the endgame table, this board had hash 0, so that it matched empty entries."""
+    """In an old version of the endgame table, this board had hash 0, so it matched empty entries."""
     board = parse_position("OXOXOXO--XOOOOOXXOXOX-O-OOOOOOOXOX-OOOXOOX-OOOO-OOO-OO-X-OOOOXXO X")
     with Engine(hash=1) as engine:
         *_, last = engine.solve(board)
@@ -59,7 +59,7 @@ def test_a_board_made_of_a_constant_is_solved() -> None:
 
 
 def test_each_word_affects_the_hash() -> None:
-    """In an old version of the hash, a word equal to a constant cancelled the other word."""
+    """In an old version, the hash of a board did not depend on one word if the other word equalled a constant."""
     multipliers = [U(word) for word in transposition_table.FIXED_MULTIPLIERS]
     for fixed in WORDS:
         for place in (0, 1):
@@ -75,7 +75,7 @@ def test_boards_made_of_constants_are_solved() -> None:
 
 
 def test_boards_that_shared_hash_0_do_not_crash() -> None:
-    """With an old hash, a colliding entry gave a move without flips, after which the search accessed invalid memory."""
+    """In an old version, a hash collision gave a move that flips no disc; the search then accessed invalid memory."""
     rng = random.Random(2)
     word = collisions.OWN_FACTOR
     boards = [
@@ -140,7 +140,7 @@ def test_the_engines_of_a_server_have_a_random_hash() -> None:
 # ---- poor hashes ----------------------------------------------------------------------------------------------------
 @pytest.fixture(params=[(0, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1)], ids=["no word", "own word", "other word"])
 def poor_hash(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use a hash that depends on one word or on none, so that most positions collide."""
+    """Use a hash that depends on only one of the two words or on neither, so that most positions collide."""
     monkeypatch.setattr("awello.engine.engine.FIXED_MULTIPLIERS", request.param)
 
 

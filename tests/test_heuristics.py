@@ -24,7 +24,7 @@ from awello.search.textbook_search import analyse
 
 
 def positions(game: Game, count: int) -> list[Position]:
-    """Return this number of positions of random games."""
+    """Return `count` positions of random games."""
     rng = random.Random(f"{game}")
     found: list[Position] = []
     while len(found) < count:
@@ -94,7 +94,7 @@ def test_diffscore_counts_the_captured_seeds() -> None:
 
 
 def features(position: Position, name: str) -> list[int]:
-    """Compute the features of an Awalé heuristic by definition; those of the mover and the opponent alternate."""
+    """Compute the features of an Awalé heuristic by definition; features of the mover and the opponent alternate."""
 
     def of(own: int, opp: int) -> list[int]:
         pits, captured = pits_of(own), own >> 48

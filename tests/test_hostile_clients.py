@@ -240,7 +240,7 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
 
     class Counted:
         def verify(self, hashed: str, password: str) -> bool:
-            seen.append(hashed.rsplit("$", 2)[0])  # the algorithm and its cost parameters, which determine the duration
+            seen.append(hashed.rsplit("$", 2)[0])  # the algorithm and the parameters that determine its duration
             return real.verify(hashed, password)
 
     real = accounts._hasher

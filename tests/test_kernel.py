@@ -1,4 +1,4 @@
-"""Kernels: compiled and uncompiled results agree; the cache follows changes of the sources and avoids compilation."""
+"""Kernels: compiled and uncompiled results agree; cached kernels are reused until a source file changes."""
 
 import ast
 import itertools
@@ -53,7 +53,7 @@ def test_uncompiled_kernels_print_the_same_results() -> None:
 
 
 def test_kernel_files_import_only_kernel_files() -> None:
-    """The name of the cache folder depends only on these files, so a change in another file would have no effect."""
+    """Cached kernels are reused until a kernel file changes, so kernels must not depend on other files."""
     kernel_modules = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in KERNEL_SOURCES}
     for source in KERNEL_SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):

@@ -98,7 +98,7 @@ def test_more_hints_mean_fewer_leaves() -> None:
 
 
 def build_example_tree(position: Position, depth: int, evaluator: OtageEvaluator) -> example_trees.ExampleNode:
-    """Build the tree of all moves from a position, to a depth."""
+    """Build the tree of all moves from a position to the given depth."""
     if position.over:
         black, white = position.score()
         return example_trees.ExampleNode(EXACT_SCALE * (white - black if position.side else black - white))

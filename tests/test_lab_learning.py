@@ -105,7 +105,7 @@ def test_repeated_evaluations_count_once(tmp_path: Path) -> None:
 
 
 def test_damaged_training_runs_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"not the folder of a training: it contains no curves\.jsonl"):
+    with pytest.raises(ConfigError, match=r"cannot read .*curves\.jsonl: give the folder of a training run"):
         read_training(tmp_path / "nowhere", "")
     for text, part in (("", "is empty"), ("{", "is damaged"), ('{"step": 1}\n', "is damaged")):
         (tmp_path / "curves.jsonl").write_text(text)
@@ -249,7 +249,7 @@ def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: 
 
 def test_invalid_input_is_refused(tmp_path: Path) -> None:
     assert "is for Othello on 8x8" in awello("lab", "learning", "--game", "awale").stderr
-    assert "not the folder of a training" in awello("lab", "learning", "--training", str(tmp_path)).stderr
+    assert "give the folder of a training run" in awello("lab", "learning", "--training", str(tmp_path)).stderr
     assert "--training works only with" in awello("lab", "benchmark", "--training", str(tmp_path)).stderr
     folder = make_training(tmp_path / "a,b", (1,))
     assert "rename the folder" in awello("lab", "learning", "--training", str(folder)).stderr

@@ -79,7 +79,7 @@ def test_uncompiled_kernels_check_indices_and_addresses() -> None:
 
 
 def test_names_are_unique() -> None:
-    with pytest.raises(TypeError, match="already used in signatures"):
+    with pytest.raises(TypeError, match="already has a meaning in signatures"):
         type("SampleItem", (Layout,), {"__annotations__": {"key": int}})
 
 

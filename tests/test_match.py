@@ -158,7 +158,7 @@ def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
 
 
 def test_players_missing_in_workers_raise_a_clear_error() -> None:
-    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes load only players from"):
+    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes load players only from"):
         play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered only in this process
 
 
@@ -242,7 +242,7 @@ def test_a_takeback_returns_to_the_last_move_not_to_a_pass() -> None:
     positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
     moves = [19, 18, PASS, 26]
     assert _find_last_turn(positions, moves, 0) == 0
-    assert _find_last_turn(positions, moves, 1) == 4  # no move after the opening to take back
+    assert _find_last_turn(positions, moves, 1) == 4  # after the opening, this side has no move to take back
 
 
 def test_results_are_by_player_not_by_colour() -> None:
@@ -251,7 +251,7 @@ def test_results_are_by_player_not_by_colour() -> None:
     result = play_match(match)
     held, moves = [0, 0], [0, 0]
     for number, record in enumerate(result.records):
-        owners = [0, 1] if number % 2 == 0 else [1, 0]  # the players of Black and White
+        owners = [0, 1] if number % 2 == 0 else [1, 0]  # the numbers of the players with Black and with White
         for side, discs in enumerate(record.final.counts()):
             held[owners[side]] += discs
         for ply, move in enumerate(record.moves):

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search: consistent counts, wins that are found, the players and their limits."""
+"""Monte Carlo tree search: consistent counts, winning moves, the players and their limits."""
 
 import inspect
 import random
@@ -99,7 +99,7 @@ def test_uncompiled_kernels_check_the_size_of_the_tree() -> None:
 
 # ---- learning policy ------------------------------------------------------------------------------------------------
 def test_categories_of_moves() -> None:
-    """Awalé categories are those of report 1: the pit, its seeds, and the seeds in the pit of the last sown seed."""
+    """As in report 1, Awalé moves are grouped by pit, its seeds, and the seeds in the pit of the last sown seed."""
     position = parse_position("1-0-3-0-0-13-2-5-0-0-7-0-8-9-S", Game.ABAPA)
     own, opp = U(position.own), U(position.opp)
     expected = {0: 0 + 6 * 1 + 288 * 0, 2: 2 + 6 * 3 + 288 * 13, 5: 5 + 6 * 13 + 288 * 5}

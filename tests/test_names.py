@@ -18,7 +18,7 @@ FOLDERS = ("awello", "tests", "benchmarks", "examples", "docs", "requirements")
 
 
 def load_command(name: str) -> Any:
-    """Build a command of the command line, with its subcommands."""
+    """Return the command with this name, including its subcommands."""
     for module in COMMANDS[name][1:] or (name,):
         import_module(f"awello.cli.{module}")
     group: Any = typer.main.get_group(app)

@@ -90,7 +90,7 @@ def test_expensive_requests_cost_more() -> None:
 def test_a_class_can_open_the_page_within_its_limit() -> None:
     """Thirty people behind one address can open the page at the same time without long delays."""
     files = [path for path in STATIC_FOLDER.rglob("*") if path.is_file()]
-    # the page loads the texts of only one language; those of French are longer
+    # the page loads the texts of only one language; the French texts are longer than the English ones
     sizes = [file.stat().st_size for file in files if file.name != "en.js"]
     bucket = RateLimit(*request_guard.EVENT_LOOP_RATE)
     waits = [
@@ -195,7 +195,7 @@ def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPat
         connection.settimeout(60)
         connection.connect(("127.0.0.1", int(address.rstrip("/").rsplit(":", 1)[1])))
         connection.sendall(message)
-        with pytest.raises(OSError):  # raised only once answers fill the system's buffers
+        with pytest.raises(OSError):  # raised after unread answers have filled the system's buffers
             while True:
                 connection.sendall(message)
 

@@ -1,4 +1,4 @@
-"""OBF files: round trips, the suites, tolerant reading, precise errors."""
+"""OBF files: round trips, the FForum test suites, tolerant reading, precise errors."""
 
 import random
 from pathlib import Path
@@ -94,7 +94,7 @@ def test_small_boards_and_passes() -> None:
         (f"{BOARD[1:]} X;", "the board has 63 squares"),
         (f"{BOARD};", "the side to move, X or O"),
         (f"{BOARD} Y;", "the side to move, X or O, not 'Y'"),
-        (f"Q{BOARD[1:]} X;", "'Q' on a1 is not a disc"),
+        (f"Q{BOARD[1:]} X;", "unknown character 'Q' on a1"),
         ("0-0-0-0-1-1-0-0-0-0-0-0-24-22-S;", "the side to move, X or O"),
         ("; A2:+38;", "the side to move"),
         (f"{BOARD} X; A1:+38;", "a1 is not a legal move: Black can play b1"),

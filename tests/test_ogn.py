@@ -102,7 +102,7 @@ def test_moves_after_the_end_are_ignored() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Abapa", "Nam-nam", "line 1: expected the variant abapa, tournament, romein, found 'Nam-nam'"),
+        ("Abapa", "Nam-nam", "line 1: expected a variant (abapa, tournament, romein), found 'Nam-nam'"),
         ("2. B!", "2. F!", "line 8: move 3: F is empty: South can play A, B, C, D, E"),
         ("2. B!", "2. b!", "line 8: move 3: expected a pit of South, found b"),
         ("2. B!", "2. B+2", "line 8: move 3: expected B+0, found B+2"),
@@ -119,7 +119,7 @@ def test_moves_after_the_end_are_ignored() -> None:
             '[FEN "1-2-3"]\n[Site',
             "line 1: the diagram has 3 fields: write 12 pits, 2 numbers of captured seeds, and S or N",
         ),
-        ("[Site", '[Lost "x"]\n[Site', "line 1: expected South or North and a reason, found 'x'"),
+        ("[Site", '[Lost "x"]\n[Site', "line 1: expected a loss such as 'South resigned', found 'x'"),
     ],
 )
 def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, message: str) -> None:

@@ -93,7 +93,7 @@ def test_the_evaluation_equals_that_of_plain_loops() -> None:
 def test_symmetric_positions_have_equal_values() -> None:
     evaluator = OtageEvaluator(random_memory())
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
-    turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # 63 rotates the board by 180 degrees
+    turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # XOR with 63 rotates by 180 degrees
     values = [Record(Position.start(), moves).final for moves in turned]
     assert len({int(estimate(U(each.own), U(each.opp), evaluator.otage)) for each in values}) == 1
 
@@ -121,8 +121,8 @@ def test_patterns_are_formatted_as_in_the_report() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("games = x", "a.txt, line 1: expected 'NAME = NUMBER' with one of the names games, autoplay, found 'games"),
-        ("[factors]\nluck = 1", "a.txt, line 2: expected 'NAME = NUMBER' with one of the names liberties, squares"),
+        ("games = x", "a.txt, line 1: expected 'NAME = NUMBER' (NAME: games, autoplay), found 'games"),
+        ("[factors]\nluck = 1", "a.txt, line 2: expected 'NAME = NUMBER' (NAME: liberties, squares"),
         ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 squares"),
         ("[edges]\n0 0 0 0 0 0 0 7 = 2 4", "line 2"),
         ("[corners]\n1 1 1\n1 1 1\n1 1 1 = 5 4", "line 4"),
@@ -155,7 +155,7 @@ def test_factors_change_slightly_to_predict_the_winner_better() -> None:
 
 
 def log_likelihood(memory: OtageMemory, record: Record) -> float:
-    """Return the log-likelihood of a game's result in its midgame positions, according to the evaluation."""
+    """Return the log-likelihood of a game's result, as predicted by the evaluation of its midgame positions."""
     evaluator, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:

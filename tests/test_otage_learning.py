@@ -136,7 +136,7 @@ def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan
 
 
 def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
-    """Return the games in order, and the content of the memory file."""
+    """Return the moves of the games, ordered by round, and the content of the memory file."""
     with closing(Archive(folder / ARCHIVE_FILE)) as archive:
         records = list(archive.load_records(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
@@ -185,7 +185,7 @@ def test_the_book_grows_and_is_used(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     folder = str(tmp_path / "o")
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
-    assert done.returncode == 0 and "games: 3, 3 of them new" in done.stdout
+    assert done.returncode == 0 and "games: 3 (3 new)" in done.stdout
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
     assert '"games": 3, "new": 0' in done.stdout
     done = awello("autoplay", folder, "--games", "4", "--clock", "200ms", "--json", "--jobs", "1")
@@ -200,13 +200,13 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     words = ("--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
-    assert f"play with it: otage,memory={folder},archive={elsewhere}" in done.stdout
+    assert f"use the player otage,memory={folder},archive={elsewhere}" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
-    assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be elsewhere"
+    assert done.returncode == 0 and "games: 4 (1 new)" in done.stdout, "the archive may be elsewhere"
     assert len(read_folder(folder)[0]) == 4
     (folder / "games.jsonl").unlink()
     done = awello("autoplay", str(folder), "--games", "5", *words[2:])
-    assert done.returncode == 2 and "4 of the 4 games that" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "games.jsonl lacks 4" in done.stderr and done.stderr.count("\n") == 1
     (folder / MEMORY_FILE).write_bytes(b"\xff\xfe\x00 nothing")
     done = awello("autoplay", str(folder), *words)
     assert done.returncode == 2 and f"{folder / MEMORY_FILE}, line 1: expected 'NAME = NUMBER'" in done.stderr

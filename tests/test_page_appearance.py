@@ -63,7 +63,7 @@ PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
 def accessibility_violations(page: Page, selector: str | None = None, *rules: str) -> list[str]:
-    """List the serious axe violations, optionally only those within a selector or of some rules."""
+    """List the serious axe violations, optionally only those of some elements or of some axe rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = Axe().run(page, context=selector, options=options).response["violations"]
     return [
@@ -74,7 +74,7 @@ def accessibility_violations(page: Page, selector: str | None = None, *rules: st
 
 
 def find_small_targets(page: Page) -> list[str]:
-    """List touch targets under 40 pixels, except Awalé stores (wide) and the button of the graph (with a margin)."""
+    """List touch targets under 40 pixels, except Awalé stores, which are wide, and the graph's button."""
     return list(
         page.evaluate(
             """() => [...document.querySelectorAll("a, button, select, summary, textarea, input, [role=gridcell]")]

@@ -223,7 +223,7 @@ def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) ->
 
 
 def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
-    """A game finished in another tab is saved, because the list of recent games has the times of its moves."""
+    """A game finished in another tab is saved, because the browser's list of recent games contains its move times."""
     page = visitor.open("#othello?second=greedy")
     play_by_mouse(page, "f5")
     wait_for_reply(page, 2)
@@ -290,7 +290,7 @@ def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 def game_files(first: str, count: int, format_name: str = "ggf") -> dict[str, bytes]:
-    """Return the files of a format, by suffix, with games in which `first` is Black."""
+    """Return files of `count` random games in which `first` plays Black, as their contents by suffix."""
     records = [random_record(Game.OTHELLO, 100 + seed) for seed in range(count)]
     named = [Record(one.start, one.moves, tags={"Black": first, "White": "Yan", "Date": "2001"}) for one in records]
     return find_format(format_name).write(named)
@@ -348,7 +348,7 @@ def test_import_files(visitor: Visitor) -> None:
 
 
 def test_export_files(visitor: Visitor) -> None:
-    """The listed games can be exported, and the game on the board in the formats that support it."""
+    """The listed games can be exported; the game on the board can be exported in the formats that support it."""
     visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5d6(f6)c3*d3")
     panel = open_tab(page, "games")
@@ -391,7 +391,7 @@ def test_export_files(visitor: Visitor) -> None:
 # ---- accessibility and errors ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_accessibility(browser: Browser, address: str, mode: str) -> None:
-    """On a phone, in both themes and in French, axe finds no serious violation; nothing is too wide or too small."""
+    """On a phone, in French, in both themes: no serious axe violations, no horizontal scrolling, no small targets."""
     with visiting(
         browser, address, viewport=PHONE, color_scheme=mode, has_touch=True, is_mobile=True, locale="fr-FR"
     ) as visitor:
@@ -420,10 +420,10 @@ def test_accessibility(browser: Browser, address: str, mode: str) -> None:
 
 @pytest.mark.slow
 def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
-    """The tab explains the problem, and games can still be played."""
+    """Without a working archive, the tab explains the problem, and games can still be played."""
     broken = tmp_path / "broken"
     for words, problem in (
-        (("--no-archive",), "This server has no archive."),
+        (("--no-archive",), "This server has no archive: ask its operator to enable it."),
         (("--archive", str(broken)), "The archive is not available"),
     ):
         with serving("--port", "0", "--jobs", "1", *words) as address, visiting(browser, address) as visitor:

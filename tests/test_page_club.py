@@ -38,7 +38,7 @@ def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def open_pages(
     browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any
 ) -> Iterator[list[Page]]:
-    """Yield pages with the club tab open, one per account name; an empty name is a spectator."""
+    """Yield pages with the club tab open, one per account name; an empty name stands for a spectator."""
     with ExitStack() as stack:
         pages = []
         for name in names:
@@ -85,7 +85,7 @@ def play(page: Page, move: str) -> None:
 
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
-    """Players go from an offer to ratings, rematch and profile; a spectator sees the same game without buttons."""
+    """Cover the offer, the game, ratings, the rematch and profiles; a spectator sees the same game without buttons."""
     with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer_game(ann, "othello4", side="0")
         expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
@@ -304,14 +304,14 @@ def test_login_errors(browser: Browser, club: str) -> None:
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
         page.click("#club-submit")
-        expect(problem).to_have_text("The name or the password is wrong.")
+        expect(problem).to_have_text("The name or the password is wrong: check both.")
         assert accessibility_violations(page, "#panel-club") == []
         open_tab(page, "settings").locator("#setting-language").select_option("fr")
         open_tab(page, "club")
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
         page.click("#club-submit")
-        expect(problem).to_have_text("Le nom ou le mot de passe est incorrect.")
+        expect(problem).to_have_text("Le nom ou le mot de passe est incorrect : vérifiez-les.")
         assert find_untranslated(page) == []
 
 
@@ -326,7 +326,7 @@ def test_change_password(browser: Browser, club: str) -> None:
         page.locator("#password-open").press("Enter")
         problem = page.locator("#password-error")
         for old, new, words, field in [
-            ("a wrong password", "another horse", "Le mot de passe actuel est incorrect.", "old"),
+            ("a wrong password", "another horse", "Le mot de passe actuel est incorrect", "old"),
             (PASSWORD, "short", "10 à 200 caractères", "new"),
         ]:
             page.fill("#password-old", old)

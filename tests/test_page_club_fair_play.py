@@ -76,7 +76,9 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
         offer_game(eve, "othello", name="Ann")
-        expect(eve.locator("#club-offer-error")).to_have_text("Ann does not accept challenges at the moment.")
+        expect(eve.locator("#club-offer-error")).to_have_text(
+            "Ann does not accept challenges at the moment: challenge another player, or offer a game to anyone."
+        )
         ann.click("#club-online-Eve")
         ann.click("#club-block")
         expect_notice(ann, "Eve can challenge you again.")

@@ -63,7 +63,7 @@ def press(page: Page, selector: str) -> None:
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
 def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> None:
-    """Updates arrive without a reload; entering works by keyboard; names link to profiles."""
+    """Updates arrive without a reload; players can enter a tournament by keyboard; names link to profiles."""
     database = tmp_path / "club.sqlite"
     with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         for page in (ann, bob):

@@ -97,7 +97,7 @@ def test_broken_links(visitor: Visitor) -> None:
         page.evaluate(FOLLOW, link)
         expect_notice(page, words)
         expect_moves(page, "f5d6*")
-        expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # restored before the next link is followed
+        expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # the address is restored
     play_by_mouse(page, "c3")
     expect_moves(page, "f5d6c3*")
 

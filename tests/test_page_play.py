@@ -114,7 +114,7 @@ def test_undo_at_a_pass(visitor: Visitor) -> None:
 
 
 def test_motion(browser: Browser, address: str) -> None:
-    """Animated discs and seeds end where the rules say, also if the next move interrupts the animation."""
+    """Animated discs and seeds end where the rules say, even if the next move interrupts the animation."""
     with visiting(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello")
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
@@ -232,7 +232,7 @@ def test_bots_pause_and_resume(visitor: Visitor) -> None:
 
 
 def test_choose_players(visitor: Visitor) -> None:
-    """Players are chosen from the list or by spec; an unknown one is reported."""
+    """Players are chosen from the list or by spec; an unknown player is reported."""
     page = visitor.open("#othello")
     page.select_option("#player-1", "greedy")
     play_by_mouse(page, "f5")

@@ -105,8 +105,8 @@ def test_the_first_round_pairs_halves() -> None:
 
 def test_those_with_equal_points_meet() -> None:
     played = [Pairing(A, D, (1, 0)), Pairing(E, B, (0, 1)), Pairing(C, F, (0, 1))]
-    # A, B and F have a point.  One of them plays an opponent without points: B (moved second) plays C (moved first).
-    # So all players change sides, and no pairing is repeated.
+    # A, B and F have one point each, so one of them must play an opponent without points.
+    # If B, who moved second, plays C, who moved first, all players change sides, and no pairing is repeated.
     assert pair_swiss_round([A, B, C, D, E, F], played) == [(F, A), (B, C), (D, E)]
 
 

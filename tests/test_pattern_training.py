@@ -1,4 +1,4 @@
-"""The bench signature, ProbCut measurements and the training of pattern weights."""
+"""The node signature of `awello bench`, ProbCut measurements and the training of pattern weights."""
 
 import gzip
 import json

@@ -62,7 +62,7 @@ class Output:
 def serve_engine(
     server_class: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK_SETTINGS
 ) -> Iterator[EngineClient]:
-    """Run a server in this process, where kernels are loaded; check that it stops when its input ends."""
+    """Run a server in this process, which has loaded the kernels; check that it stops when its input ends."""
     ours, theirs = os.pipe()
     answers: list[str] = []
     with pytest.MonkeyPatch.context() as patch, os.fdopen(theirs, "w") as input, os.fdopen(ours) as output:

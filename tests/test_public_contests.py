@@ -107,7 +107,7 @@ def test_the_oldest_contest_of_visitors_is_deleted(contests: ContestRunner, monk
 
 
 def test_a_network_deletes_only_its_own_contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client network with too many contests loses its oldest ones; those of the server's owner are never deleted."""
+    """If a client network has too many contests, its oldest are deleted; contests of the server's owner never are."""
     monkeypatch.setattr(module, "MAX_VISITOR_CONTESTS", 4)
     monkeypatch.setattr(module, "MAX_CONTESTS_PER_NETWORK", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())

@@ -169,7 +169,7 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
 
 
 def test_no_product_of_layers_can_overflow() -> None:
-    """The sum is largest if all weights are at their bound with equal signs and dropout removes half of the units."""
+    """Layer sums are largest if all weights are at their bound with equal signs and dropout removes half the units."""
     largest = max(abs((TOTAL_SEEDS - TYPICAL_SEEDS) / TYPICAL_SEEDS)) * 128 * learning.MAX_WEIGHT
     assert largest * (2 * HIDDEN_WIDTH * learning.MAX_WEIGHT) ** MAX_LAYERS < np.finfo(np.float32).max
 
@@ -216,7 +216,7 @@ def next_choices(position: Position) -> list[Position]:
 
 
 def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
-    """Reconstruct the positions of a game's examples, and a possible final position."""
+    """Reconstruct the positions of a game's examples; append a final position that can follow the last of them."""
     positions, choices = [], [Position.start(game)]
     for own, opp, _ in examples.words.tolist():
         positions.append(next(each for each in choices if (each.own, each.opp) == (own, opp)))
@@ -237,7 +237,7 @@ def test_games_give_valid_examples(game: Game) -> None:
 
 
 def test_values_average_the_tree_and_the_result() -> None:
-    """With a perceptron that predicts draws, values are half of the result for the side to move, also after passes."""
+    """With a perceptron that predicts draws, an example's value is half of the mover's result, even after passes."""
     made, rng, passes = make_network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
     selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, simulations=2)
@@ -286,7 +286,7 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     first = next(learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append))
     beside = tmp_path / "made.npz.checkpoint"
     assert out.exists() and beside.exists() and first.seconds < 1
-    with pytest.raises(ConfigError, match="another game or other --layers"):
+    with pytest.raises(ConfigError, match="another game or another value of --layers"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 3, 0.0, passed.append))
     checkpoint = beside.read_bytes()
     load_perceptron_file(out).save(beside)

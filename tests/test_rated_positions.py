@@ -164,7 +164,7 @@ def test_a_rated_game_in_progress_is_not_analysed_by_websocket(club: tuple[str, 
         channel.send(json.dumps({"id": 1, "type": request_type, "moves": moves, **fields}))
         answer = json.loads(channel.recv(timeout=20))
     assert (answer["type"], answer["code"]) == ("error", "rated_game")
-    assert answer["message"] == "analysis is off for positions of rated games in progress"
+    assert answer["message"] == "analysis is off for positions of rated games in progress: wait until the game is over"
 
 
 def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:

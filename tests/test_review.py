@@ -197,8 +197,14 @@ def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
     assert [review.mark for review in reviews] == ["", "?!", "?", "??"]
     assert summarise(reviews, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
     seeds, discs = format_legend(Game.ABAPA), format_legend(Game.OTHELLO)
-    assert seeds == "values in seeds, = exact; losses from 1 ?! (inaccuracy), 2 ? (mistake), 5 ?? (blunder)"
-    assert discs == "values in discs, = exact; losses from 2 ?! (inaccuracy), 4 ? (mistake), 10 ?? (blunder)"
+    assert seeds.splitlines() == [
+        "values in seeds (= if exact)",
+        "marks by loss: ?! inaccuracy from 1, ? mistake from 2, ?? blunder from 5",
+    ]
+    assert discs.splitlines() == [
+        "values in discs (= if exact)",
+        "marks by loss: ?! inaccuracy from 2, ? mistake from 4, ?? blunder from 10",
+    ]
 
 
 def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:

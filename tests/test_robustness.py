@@ -44,7 +44,7 @@ sys.meta_path.insert(0, Interrupt())
 
 
 def test_the_package_itself_loads_nothing() -> None:
-    """If it loaded modules, Ctrl-C could interrupt their import, before an error handler is active."""
+    """If `import awello` loaded other modules, Ctrl-C could interrupt it before an error handler is active."""
     loaded = run("-c", "import sys; before = set(sys.modules); import awello; print(set(sys.modules) - before)")
     assert loaded.stdout.strip() == "{'awello'}"
 
@@ -159,7 +159,7 @@ INVALID_COMMANDS = [
     (("play", "othello", "--clock", "0s"), "the clock '0s' has no main time"),
     (("match", "othello", "random", "random", "--clock", "0s"), "the clock '0s' has no main time"),
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is not a limit: write 6 (plies), 100ms"),
-    (("--import", "missing.py", "players"), "--import missing.py does not exist"),
+    (("--import", "missing.py", "players"), "--import missing.py is not a file"),
     (
         ("train", "perceptron", "--game", "othello", "--duration", "1s", "--out", "tests"),
         "cannot write 'tests': it is a folder",
@@ -253,7 +253,7 @@ def test_a_folder_that_others_could_fill_is_not_used(
     found = folders.writable_cache_folder(temporary / "nowhere", "kernels")
     assert found.parent.resolve() not in (planted, planted.resolve())
     assert found.parent.stat().st_mode & 0o777 == 0o700
-    assert os.environ[folders.TEMPORARY_CACHE_VARIABLE] == str(found.parent)  # worker processes use it too
+    assert os.environ[folders.TEMPORARY_CACHE_VARIABLE] == str(found.parent)  # worker processes use the same folder
     assert "is not a private, writable folder of this user" in capsys.readouterr().err
 
 

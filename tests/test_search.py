@@ -28,7 +28,7 @@ PLAYERS = (
 
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
-    """Return positions of random games; in none of the positions does the mover have to pass."""
+    """Return positions of random games, omitting those in which the mover must pass."""
     rng = random.Random(f"{game}/{seed}")
     found: list[Position] = []
     while len(found) < count:
@@ -172,7 +172,7 @@ def test_ties_are_broken_by_chance(spec: str) -> None:
     for seed in range(60):
         player.begin(Game.OTHELLO, seed)
         chosen[player.choose(Position.start(), Clock()).move] += 1
-    assert chosen.keys() == {19, 26, 37, 44}  # the four first moves, which are symmetric
+    assert chosen.keys() == {19, 26, 37, 44}  # the legal first moves, which are symmetric to each other
     assert min(chosen.values()) > 3
 
 

@@ -346,8 +346,14 @@ INVALID_COMMANDS = [
     (("--leaves", "[[1, 2"), "Expecting"),
     (("--leaves", "[[1, []]]"), "part 1.2 is an empty list"),
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
-    (("--leaves", EXAMPLE_TREE, "--search", "alphabeta@3"), "must be a name without settings: write alphabeta"),
-    (("--leaves", EXAMPLE_TREE, "--search", "negamax:mixed"), "must be a name without settings: write negamax"),
+    (
+        ("--leaves", EXAMPLE_TREE, "--search", "alphabeta@3"),
+        "must be only the name of an algorithm: write --search alphabeta",
+    ),
+    (
+        ("--leaves", EXAMPLE_TREE, "--search", "negamax:mixed"),
+        "must be only the name of an algorithm: write --search negamax",
+    ),
     (("--leaves", EXAMPLE_TREE, "--search", "uct"), "'uct' is not a textbook search: choose minimax, alphabeta"),
     (("othello", "--search", "random"), "'random' is not a textbook search"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),

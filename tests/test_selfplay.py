@@ -66,7 +66,7 @@ def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
 
 
 def prepare_state(engine: Engine, position: Position) -> list[int]:
-    """Search a position in the first thread; return the state of the thread before the search."""
+    """Search a position in the engine's first thread; return this thread's state from before the search."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
     engine.search_threads.start()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
@@ -183,7 +183,7 @@ def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "games"
     words = ("selfplay", "awale", "--limit", "level=1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
     done = awello(*words, "--games", "3")
-    assert done.returncode == 0 and done.stdout.startswith("3 games of ") and "3 of them new" in done.stdout
+    assert done.returncode == 0 and done.stdout.startswith("3 games (3 new), ")
     assert (file / "games.jsonl").read_text().startswith('{"game": "abapa", "players": ["champion@level=1",')
     report = json.loads(awello(*words, "--games", "5", "--json").stdout)
     assert (report["games"], report["new"], report["folder"]) == (5, 2, str(file))

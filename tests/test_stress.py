@@ -36,7 +36,7 @@ class RecordingChannel:
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check with tablebases that have only one seed more than the engine's, so that they are quick to build."""
+    """Check results with tablebases of only one seed more than the engine's own, which are quick to build."""
     monkeypatch.setattr(stress_checks, "EXTRA_TABLEBASE_SEEDS", 1)
 
 

@@ -1,4 +1,4 @@
-"""The endgame tablebases of Awalé: published counts, consistency of all entries, play by the tablebase, files."""
+"""The endgame tablebases of Awalé: published counts, consistency of all entries, play with the tablebase, files."""
 
 import json
 import random
@@ -109,7 +109,7 @@ def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tm
 
 # ---- play -----------------------------------------------------------------------------------------------------------
 def play_out(base: Tablebase, position: Position, rng: random.Random) -> int:
-    """Play by the tablebase to the end or to a repetition, and return the margin from the mover's view."""
+    """Play the tablebase's moves until the game ends or repeats; return the margin of the side that moved first."""
     first = position
     while not position.over:
         position = position.after(base.choose(position, rng))

@@ -81,7 +81,7 @@ def test_openings_do_not_end_the_game(game: Game) -> None:
     found = [random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
-    with pytest.raises(ConfigError, match=r"every game of .* is over after .*: choose fewer"):
+    with pytest.raises(ConfigError, match=r"all 100 random games of .* ended within .* random moves"):
         random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
@@ -140,7 +140,7 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
         ("first,failure=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
         ("first,failure=late,where=begin", ResourceLimits(learning_time=0.03), "learning", "the limit is 30ms"),
         ("first,failure=endless,where=begin", ResourceLimits(learning_time=0.1), "learning", "not ready after 1.1 s"),
-        ("first,failure=big", ResourceLimits(max_memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
+        ("first,failure=big", ResourceLimits(max_memory=16), "memory", r"\d+\.\d MiB of memory; the limit is 16"),
     ],
 )
 def test_exceeded_limits_lose_the_game(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
@@ -169,7 +169,7 @@ def test_other_threads_are_noticed_even_between_moves() -> None:
     use_cpu_in_a_thread()  # CPU time before the game does not count
     host.begin(Game.ABAPA, 1)
     host.choose(Position.start(Game.ABAPA), Clock())
-    use_cpu(0.1)  # nor does that of the main thread between moves
+    use_cpu(0.1)  # CPU time of the main thread between moves does not count either
     assert host.measure() < 0.05
     use_cpu_in_a_thread()
     host.choose(Position.start(Game.ABAPA), Clock())
@@ -181,7 +181,7 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
     bot.usage = Usage(seconds=1.0, cpu_seconds=2.1)
     bot._check_threads()
     bot.usage = Usage(seconds=1.0, cpu_seconds=2.3)
-    message = r"threads: it used 2\.30 s of CPU time in moves of 1\.00 s; the limit on threads is 2"
+    message = r"threads: it used 2\.30 s of CPU time, although its moves took only 1\.00 s; the thread limit is 2"
     with pytest.raises(Forfeit, match=message):
         bot._check_threads()
 
@@ -475,7 +475,7 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130
-    assert errors == f"awello: interrupted: run the same command again to resume from {tmp_path / 'out'}\n"
+    assert errors == f"awello: interrupted; run the same command again to resume from {tmp_path / 'out'}\n"
     assert "Traceback" not in errors
     assert 1 <= json.loads(out)["played"] < 999
 

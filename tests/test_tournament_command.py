@@ -107,7 +107,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
     if stage == "start":
         assert (shown, lines_shown, out.exists()) == ("", ["awello: interrupted"], False)
     else:
-        assert lines_shown == [f"awello: interrupted: run the same command again to resume from {out}"]
+        assert lines_shown == [f"awello: interrupted; run the same command again to resume from {out}"]
     wait_until(lambda: not find_marked(mark))
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
     assert result.played == result.total_rounds

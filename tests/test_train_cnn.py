@@ -38,7 +38,7 @@ REPORT = {
 
 
 def make_records(number: int, year: str = "") -> list[Record]:
-    """Return this number of random games."""
+    """Return `number` random games."""
     tags = {"Date": year} if year else {}
     return [replace(play_random_moves(Game.OTHELLO, seed, 200), tags=tags) for seed in range(number)]
 
@@ -55,7 +55,7 @@ def test_without_torch_the_error_names_the_extra(tmp_path: Path) -> None:
     code = f"import sys; sys.modules['torch'] = None; sys.argv[1:] = {words}; import awello.cli.app as a; a.main()"
     done = run("-c", code)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == "awello: training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'\n"
+    assert done.stderr == "awello: training needs PyTorch, onnx and onnxruntime: run pip install 'awello[train]'\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -99,7 +99,9 @@ def test_the_report_is_a_table() -> None:
     assert [line.split()[0] for line in lines[6:9]] == ["0", "10", "50"]
     assert lines[-1].startswith("the value favours the winner in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
-    assert describe_training(REPORT, Path("mine"))[-1] == f"play with it: cnn,weights={Path('mine', 'network.onnx')}"
+    assert describe_training(REPORT, Path("mine"))[-1] == (
+        f"play with the network: cnn,weights={Path('mine', 'network.onnx')}"
+    )
     other = REPORT | {"plan": REPORT["plan"] | {"network": "report0", "view": "one"}}  # type: ignore[operator]
     assert "no player" in describe_training(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 
@@ -115,7 +117,7 @@ def test_the_curves_are_drawn() -> None:
 
 # ---- split of the games ---------------------------------------------------------------------------------------------
 def make_games(years: list[int], moves_id: list[int] | None = None) -> Any:
-    """Return games without moves, with these years; games with the same id count as equal."""
+    """Return games without moves, played in these years; games with the same `moves_id` count as equal."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     from awello.learn.cnn_positions import GameArrays
 
@@ -175,7 +177,7 @@ def test_subsampling_keeps_whole_games() -> None:
 # ---- training -------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return the training module, with one thread and a clock that advances an eighth of a second per reading."""
+    """Yield the training module; it uses one thread and a clock that advances an eighth of a second per reading."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -243,7 +245,7 @@ def test_an_interrupted_training_is_resumed(learning: Any, tmp_path: Path, monke
         patch.setattr(learning.CnnTraining, "train_step", interrupt)
         done = train(*words)
     assert done.returncode == 130
-    assert done.stderr == f"awello: interrupted: run the same command again to resume from {out}\n"
+    assert done.stderr == f"awello: interrupted; run the same command again to resume from {out}\n"
     first = []
 
     def watched(training: Any) -> None:

@@ -20,7 +20,7 @@ GAME_LINE = "+d3-c3+c4-e3: -04 10"
 
 @st.composite
 def listable_records(draw: st.DrawFn) -> Record:
-    """Generate records with moves and, optionally, a difference and a note."""
+    """Generate records with moves and, optionally, the tags Difference and Note."""
     record = draw(records(*Game))
     tags = {}
     if draw(st.booleans()):
@@ -38,7 +38,7 @@ def test_lists_read_back(games: list[Record]) -> None:
         try:
             list(write_transcripts([game]))
         except NotationError:
-            assert game.tags  # only differences and notes can be invalid
+            assert game.tags  # only the tags Difference and Note can be invalid
         else:
             kept.append(game)
     assert list(read_transcripts("".join(write_transcripts(kept)))) == kept
@@ -158,7 +158,7 @@ def test_what_a_logbook_cannot_store() -> None:
         (Record(parse_position("-----OX--XO----- X")), "from the standard start"),
         (
             Record(start, loser=1, reason="ran out of time"),
-            r"cannot store a loss off the board \(ran out of time\)",
+            r"cannot store a loss by resignation or forfeit \(ran out of time\)",
         ),
         (Record(start, tags={"Difference": "many"}), "a disc difference and a one-line note, not ': many'"),
         (Record(start, tags={"Note": "a\nb"}), "a one-line note"),

@@ -55,7 +55,7 @@ def test_languages_have_the_same_keys_and_values() -> None:
 
 
 def test_french_is_french() -> None:
-    """Long texts are translated, and punctuation is spaced as in French."""
+    """Long texts are translated, and in French a non-breaking space precedes the marks `?!;:»`."""
     for key, text in ENGLISH.items():
         if len(re.findall(r"[a-z]{3,}", re.sub(r"\{\w+\}", "", text))) >= 3:
             assert FRENCH[key] != text, key
@@ -95,7 +95,7 @@ def test_every_text_is_used() -> None:
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 CODE = re.compile(r"[a-z]+(_[a-z]+)*")
-CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # index of the code argument; elsewhere, the code has an underscore
+CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # index of the code argument; for other calls, see codes_of()
 PAGE_CODES = {"offline", "status", "unexpected", "move", "wait", "link", "file_too_large"}  # errors of the page itself
 COMMAND_LINE_CODES = {  # errors that only commands can cause
     "invalid_tournament_name",

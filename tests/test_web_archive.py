@@ -318,7 +318,7 @@ def without_numbers(record: Record) -> dict[str, str]:
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_files_of_every_format(client: TestClient, location: str, format_name: str) -> None:
-    """A file that is sent twice is imported once; its games can be exported again."""
+    """A file that is sent twice is imported only once; its games can be exported in the same format."""
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
     files = [(f"games{suffix}", content) for suffix, content in contents.items()]
@@ -368,7 +368,7 @@ def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None
     ("params", "body", "status", "words"),
     [
         ({"name": ["a.txt", "b.txt"]}, b"f5d6", 400, "size of each"),
-        ({"name": ["a.txt", "b.txt"], "size": [1, 1]}, b"f5d6", 400, "the body (4 bytes) differ"),
+        ({"name": ["a.txt", "b.txt"], "size": [1, 1]}, b"f5d6", 400, "the body (4 bytes) do not match"),
         ({"name": "a.txt", "size": [2, 2]}, b"f5d6", 400, "size of each"),
         ({"name": "a.txt", "size": -1}, b"f5d6", 422, "size"),
         ({"name": "x.jou"}, b"f5d6", 400, "x.jou: byte 0"),
@@ -440,7 +440,7 @@ def test_an_export_contains_the_games_of_the_list(client: TestClient, library: l
     [
         ({"format": "ggf"}, 400, "game 8: GGF stores only games of Othello, not of abapa"),
         ({"format": "ogn"}, 400, "game 1: OGN stores only games of Awalé"),
-        ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot record"),
+        ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot store"),
         ({"format": "wthor", "year": "1990-1995"}, 400, "one year"),
         ({"format": "ggf", "player": "nobody"}, 400, "no games match"),
         ({"format": "pdf"}, 422, "format"),

@@ -51,7 +51,7 @@ def test_commands_name_the_missing_extra(tmp_path: Path) -> None:
     words = [[word.replace("FILE", f"{tmp_path}/club.sqlite") for word in command] for command in COMMANDS]
     done = without_extra(ALL, json.dumps(words))
     assert done.stdout.split() == ["2"] * len(COMMANDS), done.stderr
-    needed = "awello: a club needs an extra: pip install 'awello[club]'\n"
+    needed = "awello: packages for the club are missing: install them with pip install 'awello[club]'\n"
     assert [line for line in done.stderr.splitlines(keepends=True) if line.startswith("awello:")] == [needed] * len(
         COMMANDS
     )
