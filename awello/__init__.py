@@ -1,6 +1,7 @@
 """Awello: a game-AI laboratory and a champion for Othello and Awalé.
 
-The most common names can be imported from here. They are loaded on first use, because importing them loads Numba.
+The most frequently used classes and functions can be imported directly from `awello`.  Each is loaded only on first
+use, because most of them need Numba, which is slow to import.
 """
 
 TYPE_CHECKING = False  # not from `typing`, which loads slowly: Ctrl-C during its import would print a traceback

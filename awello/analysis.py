@@ -23,7 +23,7 @@ class Analysis:
     confidence: int = 100
     """The probability, in percent, that ProbCut has not changed the value."""
     exact_moves: tuple[int, ...] = ()
-    """The moves among `candidates` with proven values."""
+    """Those moves of `candidates` whose values are proven rather than estimated."""
 
     @property
     def best_moves(self) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """Bit operations as single machine instructions, and Othello's move generation as vector code.
 
-An 8x8 board is a 64-bit word: bit `8 * row + column` stands for a square, and bit 0 for a1.  Runs of discs are traced
-in four directions in parallel, one per lane of a <4 x i64> vector: first by shifting up, then, in the opposite
-directions, by shifting down.  A parallel prefix finds a run of up to six discs in three steps.  Without compilation,
-the Python body of each instruction is used instead.
+An 8x8 board is a 64-bit word: bit `8 * row + column` is the square in that row and column, and bit 0 is a1.  Runs of
+discs are traced in four directions in parallel, one per lane of a <4 x i64> vector: first by shifting up, then, in the
+opposite directions, by shifting down.  A parallel prefix finds a run of up to six discs in three steps.  Without
+compilation, the Python body of each instruction is used instead.
 """
 
 from functools import cache
@@ -53,13 +53,13 @@ def clear_lowest_bit(word: U) -> U:
 
 @instruction("uint64(int64)", lambda b, index: b.shl(ir.Constant(I64, 1), index))
 def bit(index: int) -> U:
-    """Return a word with one bit set."""
+    """Return a word in which only bit `index` is set."""
     return U(1 << int(index))
 
 
 @instruction("int64(uint64)", lambda b, word: word)
 def to_signed(word: U) -> int:
-    """Convert a word to a signed integer; Numba turns expressions that mix both types into floats."""
+    """Convert a word to a signed integer: Numba would convert a sum of signed and unsigned integers to a float."""
     return int(np.uint64(word).astype(np.int64))
 
 
@@ -81,7 +81,7 @@ def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) ->
     """Hash two words: multiply each by a 128-bit factor and return the upper half of the sum (Dietzfelbinger 1996).
 
     With random factors, two different pairs of words have the same hash with a probability of at most 2^-63.  The
-    hash is linear, so no value of one word masks a change of the other.
+    sum is linear: a change of one word changes the sum by an amount that does not depend on the other word.
     """
     total = int(first) * (int(high1) << 64 | int(low1)) + int(second) * (int(high2) << 64 | int(low2))
     return U(total >> 64 & ALL_BITS)
@@ -162,7 +162,7 @@ def _find_ray(square: int, step: int) -> int:
 
 
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that finds flips along rays: the first square without an enemy disc must hold a disc of the mover.
+    """Emit code that finds flips along rays: a ray's first enemy discs are flipped if a disc of the mover follows them.
 
     The code is half as long as that of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
     """
@@ -173,9 +173,10 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     ]
     up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
     ends = b.and_(up, free)
-    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the nearest end: the lowest bit upwards, the highest downwards
+    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # on an upward ray, the nearest square is the lowest bit
     flips = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
     ends = b.and_(down, free)
+    # On a downward ray, the nearest square is the highest bit.
     zeros = emit_call(b, "llvm.ctlz.v4i64", LANES_TYPE, ends, ir.Constant(I1, 0))
     end = b.and_(emit_call(b, "llvm.x86.avx2.psrlv.q.256", LANES_TYPE, HIGHEST_BITS, zeros), mine)
     return _emit_or_reduce(b, b.or_(flips, b.and_(down, b.neg(b.add(end, end)))))

@@ -109,8 +109,8 @@ def writable_cache_folder(preferred: Path, name: str) -> Path:
 def _find_temporary_cache() -> Path:
     """Return a temporary folder that only this user can write to, because it will hold compiled code.
 
-    All runs share one folder. If this folder is not private or not writable, this process and its children use a new
-    one, which is removed on exit.
+    All processes of a user share one such folder. If the shared folder is not private or not writable, this process and
+    its children use a new folder, which is removed on exit.
     """
     if inherited := os.environ.get(TEMPORARY_CACHE_VARIABLE):
         return Path(inherited)
@@ -120,7 +120,8 @@ def _find_temporary_cache() -> Path:
     created = tempfile.mkdtemp(prefix="awello-")
     atexit.register(shutil.rmtree, created, ignore_errors=True)
     os.environ[TEMPORARY_CACHE_VARIABLE] = created
-    print(f"awello: '{shared}' is not a private, writable folder of this user: using '{created}'", file=sys.stderr)
+    problem = f"'{shared}' is not a private, writable folder of this user"
+    print(f"awello: using the temporary cache '{created}', because {problem}", file=sys.stderr)
     return Path(created)
 
 

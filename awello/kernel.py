@@ -1,12 +1,12 @@
 """Compile Python functions to machine code with Numba.
 
 A *kernel* is a function compiled by Numba for one signature.  An *instruction* is a function whose body is replaced
-by machine code, written with LLVM's builder.  Both remain plain Python: with `NUMBA_DISABLE_JIT=1` the Python bodies
-run on `np.uint64`.  Tests compare the results of the Python bodies with those of the machine code, and you can step
-through a search in a debugger.
+by machine code, written with LLVM's builder.  Kernels and instructions can also run as plain Python: with
+`NUMBA_DISABLE_JIT=1`, their Python bodies run, on numbers of type `np.uint64`.  Tests compare the results of the
+Python bodies with those of the machine code, and you can step through a search in a debugger.
 
-Numba's disk cache does not detect changes in functions from *other* files.  Kernels are therefore cached in a folder
-named after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
+Numba's disk cache does not detect changes in functions that a kernel calls from *other* files.  Kernels are therefore
+cached in a folder named after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ PACKAGE = Path(__file__).parent
 CPU_FEATURES = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)
 
 if not COMPILED:
-    warnings.filterwarnings("ignore", "overflow encountered")  # words wrap around, as in compiled code
+    warnings.filterwarnings("ignore", "overflow encountered")  # 64-bit arithmetic wraps around, as in compiled code
 
 
 def find_kernel_sources() -> list[Path]:
@@ -59,7 +59,7 @@ def find_kernel_sources() -> list[Path]:
 
 
 def _cache_folder(sources: list[Path]) -> Path:
-    """Return the cache folder for the current sources and their location, on which Numba's cache also depends."""
+    """Return the cache folder for the current sources, their location (as Numba's cache requires) and versions."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
@@ -80,7 +80,7 @@ class CompileNotice:
         self.done, self.total = 0, total
 
     def __call__(self, name: str) -> None:
-        """Report that this kernel is about to be compiled."""
+        """Report that the kernel `name` is about to be compiled."""
         self.done += 1
         if sys.stderr.isatty():
             line = f"compiling kernels (first run only): {max(0, self.total - len(CACHED_KERNELS))} left, now {name}"
@@ -90,7 +90,7 @@ class CompileNotice:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Erase the line before other output."""
+        """Erase the progress line before other output is printed."""
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{'':<78}\r")
             sys.stderr.flush()
@@ -134,8 +134,8 @@ find_cached()
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
     """Compile a function for this signature.  The code is cached on disk; it runs without the GIL or error checks.
 
-    With `inline`, the code is copied into every caller.  Use this for functions called at every leaf, because Numba's
-    functions return their results through memory.
+    With `inline`, the code is copied into every caller.  Inline the functions that are called at every leaf, because
+    otherwise Numba's functions return their results through memory.
     """
 
     def compile_now(function: Function) -> Function:
@@ -179,7 +179,7 @@ def _compile_once(
 class LazyKernel:
     """A kernel that is loaded on its first call; used if `AWELLO_LAZY_KERNELS` is set and the kernel is not cached yet.
 
-    It allows a server to import all modules while other processes compile their kernels.
+    Lazy kernels allow a server to import all modules while other processes compile the kernels of these modules.
     """
 
     def __init__(self, function: Callable[..., Any], compile: Callable[[OnDispatcher], Any]) -> None:
@@ -211,7 +211,7 @@ class LazyKernel:
 
 @typeof_impl.register(LazyKernel)  # type: ignore[untyped-decorator]
 def _lazy_kernel_type(value: LazyKernel, context: Any) -> Any:
-    """Return the Numba type for calls from other kernels."""
+    """Return the Numba type of a lazy kernel, so that other kernels can call it."""
     return typeof_impl(value.load(), context)
 
 
@@ -220,10 +220,10 @@ _infer_return_type = TypeInferer.return_types_from_partial
 
 
 def _declared_return_type(inference: Any) -> Any:
-    """Return the declared type for recursive calls.
+    """Return the declared result type of a function that calls itself.
 
-    At each recursive call, Numba would infer it from the whole function, which would take most of the compile time of a
-    search.
+    Otherwise, Numba would infer this type from the whole function at each recursive call, which would take most of the
+    compile time of a search.
     """
     returned = [inference.typevars[variable.name] for variable in inference._get_return_vars()]
     declared = {variable.type for variable in returned if variable.locked}

@@ -2,8 +2,8 @@
 
 Importing a module compiles its kernels, after those of the modules it imports.  A worker is therefore a process that
 imports modules by name.  A module is assigned to a worker once all its imports are in the cache, so workers never wait
-for each other and no kernel is compiled twice.  Among the available modules, the one with the longest chain of
-dependent modules comes first.
+for each other and no kernel is compiled twice.  Within a stage, modules that start longer chains of dependent modules
+are assigned first.
 """
 
 import ast
@@ -20,9 +20,9 @@ from typing import Any, Self
 
 from awello import kernel
 
-MAX_WORKERS = 4  # further workers would wait for the longest chain of modules
+MAX_WORKERS = 4  # more workers do not help: compilation takes as long as the longest chain of modules
 LOW_PRIORITY = "low"  # sent after the name of a module that is to be compiled at low priority
-LOW_PRIORITY_NICENESS = 15  # below the priority of the engines, but high enough that compilation does not starve
+LOW_PRIORITY_NICENESS = 15  # compilation gets less CPU time than engine processes, but still makes progress
 
 Imports = dict[str, set[str]]
 Worker = subprocess.Popen[str]
@@ -70,7 +70,7 @@ def plan_order(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]
     importers = {module: {other for other in imports if module in imports[other]} for module in imports}
 
     def chain_length(module: str) -> int:
-        """Return the source size of the longest chain of importers from here, as an estimate of its compile time."""
+        """Return the total source size of the longest chain of importers that starts with this module."""
         return lengths[module] + max((chain_length(other) for other in importers[module] if other in stage), default=0)
 
     planned: list[str] = []
@@ -82,10 +82,10 @@ def plan_order(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]
 
 # --- the processes ----------------------------------------------------------------------------------------------------
 class KernelCompiler:
-    """A pool of workers that fills the cache in stages; leaving the context terminates the workers.
+    """A pool of workers that compile kernels in stages; leaving the `with` block terminates the workers.
 
     Modules outside all stages are compiled last, at low priority.  Without stages, all modules form one stage.
-    If no worker can be started, `wait` returns immediately, and each process compiles the kernels it needs.
+    If no worker can be started, `wait` returns immediately, and each process itself compiles the kernels it needs.
     """
 
     def __init__(self, *stages: Collection[str], workers: int | None = None) -> None:
@@ -120,7 +120,7 @@ class KernelCompiler:
             while self._running and not required <= self._ready:
                 self._condition.wait()
                 for name in self._started[shown:] if show else ():
-                    kernel.find_cached()  # updates the number of kernels left
+                    kernel.find_cached()  # updates the number of kernels left to compile, which the notice shows
                     kernel.notice(name)
                     shown += 1
         if shown:
@@ -183,7 +183,7 @@ def count_processors() -> int:
 def _start_worker() -> Worker:
     """Start a worker, which terminates with this process.
 
-    Its stderr is discarded: this process raises the same error when it imports the module.
+    The worker's stderr is discarded: if a module raises an error there, importing it in this process raises it too.
     """
     own_group: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # shields it from Ctrl-C
     pipe = subprocess.PIPE
@@ -195,7 +195,7 @@ def _start_worker() -> Worker:
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
 class _WorkerNotice(kernel.CompileNotice):
-    """Reports each compiled kernel to the parent process."""
+    """Reports each kernel to the parent process before compiling it."""
 
     def __call__(self, name: str) -> None:
         print(name, flush=True)
@@ -205,7 +205,7 @@ class _WorkerNotice(kernel.CompileNotice):
 
 
 def run_worker() -> None:
-    """Import the modules named on standard input and print the name of each when it is done."""
+    """Import the modules named on standard input, and print the name of each module after importing it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     kernel.notice = _WorkerNotice(0)
     modules = SimpleQueue[str]()

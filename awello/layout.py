@@ -1,8 +1,8 @@
 """Layouts: records with named fields, shared by kernels and Python.
 
-A layout is declared like a dataclass and becomes a NumPy and Numba record type.  Kernel signatures refer to it by
-name, and in kernels `state.nodes += 1` or `state.moves[U(index)].flips` accesses memory directly.  A record is passed
-as a single pointer, which is cheap in recursive calls; an array is passed as seven machine words.
+A layout is declared like a dataclass and becomes a NumPy and Numba record type.  Kernel signatures contain the name of
+the layout, and in kernels `state.nodes += 1` or `state.moves[U(index)].flips` accesses memory directly.  A record is
+passed as a single pointer, which is cheap in recursive calls; an array is passed as seven machine words.
 
     class Move(Layout):
         square: int                              # a 64-bit integer
@@ -18,8 +18,8 @@ as a single pointer, which is cheap in recursive calls; an array is passed as se
 
     state = SearchState.new()
 
-Use unsigned indices (`U(index)`): Numba checks signed ones for negative values, which slows down a search by 4 %.  A
-new record is aligned to a cache line, so declare the fields that need this alignment first.
+Use unsigned indices (`U(index)`): Numba checks whether signed indices are negative, which slows down a search by 4 %.
+A new record is aligned to a cache line, so declare the fields that need this alignment first.
 
 Without compilation a layout is a NumPy record, and an index out of bounds raises `IndexError`.
 """
@@ -51,12 +51,14 @@ class Layout:
     def __init_subclass__(cls) -> None:
         hints = {name: hint for name, hint in get_type_hints(cls, include_extras=True).items() if name != "dtype"}
         if reserved := [name for name in hints if hasattr(np.record, name)]:
-            raise TypeError(f"the field {reserved[0]!r} would be hidden by an attribute of NumPy records: rename it")
+            raise TypeError(
+                f"the field {reserved[0]!r} would be hidden by an attribute of NumPy records: rename the field"
+            )
         fields = [(name, *_field_type(hint)) for name, hint in hints.items()]
         cls.dtype = np.dtype((np.record, np.dtype(fields, align=True)))
         if hasattr(types, cls.__name__):
-            raise TypeError(f"the name {cls.__name__!r} is already used in signatures: rename the layout")
-        setattr(types, cls.__name__, from_dtype(cls.dtype))  # Numba looks up the names in a signature there
+            raise TypeError(f"the name {cls.__name__!r} already has a meaning in signatures: rename the layout")
+        setattr(types, cls.__name__, from_dtype(cls.dtype))  # Numba looks up the names in a signature in `types`
 
     @classmethod
     def new(cls) -> Self:
@@ -94,7 +96,7 @@ def _scalar_type(hint: Any) -> Any:
 
 # ---- records at addresses -------------------------------------------------------------------------------------------
 def record_at(layout: type[AnyLayout]) -> Callable[[int], AnyLayout]:
-    """Create an instruction that returns the record at an address, for a table that several states share."""
+    """Create an instruction that returns the record at an address, for a table that several search states share."""
     size, dtype = layout.dtype.itemsize, layout.dtype
     pointer = ir.ArrayType(ir.IntType(8), size).as_pointer()
 

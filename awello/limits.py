@@ -11,7 +11,7 @@ MAX_PLIES, MAX_NODES = 10**9 - 1, 10**18 - 1  # the largest numbers that `parse_
 
 
 def parse_duration(text: str) -> float:
-    """Parse a duration such as `100ms`, `30s` or `5m` and return it in seconds, the default unit."""
+    """Parse a duration such as `100ms`, `30s` or `5m`, or a number of seconds; return the seconds."""
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m|h)?", text.strip())
     if not match:
         raise SpecError(f"{text!r} is not a duration: write 100ms, 30s, 5m or 1h")

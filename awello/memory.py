@@ -1,7 +1,7 @@
-"""Addresses of arrays, and instructions for raw memory.
+"""Addresses of arrays, and instructions that access memory by address.
 
-Kernels usually read and write the fields of records (see `layout`).  They use addresses for everything else: tables
-whose length is known only at run time, prefetching, and bytes that several threads change at the same time.
+Kernels usually read and write the named fields of layouts (see `layout`).  They use addresses only for tables whose
+length is known only at run time, for prefetching, and for bytes that several threads change at the same time.
 
 Compiled code does not check addresses.  Without compilation, an access outside the array raises `IndexError`.
 """
@@ -51,7 +51,7 @@ def _register(array: npt.NDArray[Any], start: int) -> None:
     """Allow access to an array until its memory is freed."""
     if start not in _ends:
         owner = array
-        while isinstance(owner.base, np.ndarray | np.void):  # the memory of a field belongs to the array of its record
+        while isinstance(owner.base, np.ndarray | np.void):  # a field of a layout is a view of the whole layout
             owner = owner.base
         insort(_starts, start)
         weakref.finalize(owner, _unregister, start).atexit = False
@@ -64,13 +64,13 @@ def _unregister(start: int) -> None:
 
 
 def check_address(address: int, offset: int, size: int) -> int:
-    """Add an offset to an address; without compilation, check that `size` bytes there belong to the array."""
+    """Add an offset to an address in an array; without compilation, check that `size` bytes there lie in that array."""
     target = int(address) + int(offset)
     if not COMPILED:
         number = bisect_right(_starts, int(address)) - 1
         start = _starts[number] if number >= 0 else 0
         if not start <= target <= _ends.get(start, 0) - size:
-            raise IndexError(f"{size} bytes at offset {offset} from {address:#x} lie outside the array")
+            raise IndexError(f"the {size}-byte access at offset {offset} from {address:#x} lies outside the array")
     return target
 
 
@@ -103,7 +103,7 @@ def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
 # ---- instructions ---------------------------------------------------------------------------------------------------
 @instruction("uint64(int64, uint64)", lambda b, *arguments: b.zext(b.load(_emit_pointer(b, I8, *arguments)), I64))
 def load8(address: int, index: U) -> U:
-    """Return a byte of a table."""
+    """Return byte `index` of the table at `address`."""
     return U(ctypes.c_uint8.from_address(check_address(address, int(index), 1)).value)
 
 
@@ -123,7 +123,7 @@ def compare_and_swap8(address: int, old: int, new: int) -> bool:
 
 @instruction("int64(int64, int64)", _emit_subtract8)
 def fetch_and_subtract8(address: int, amount: int) -> int:
-    """Atomically subtract from a byte; return its previous value."""
+    """Atomically subtract `amount` from a byte; return the previous value of the byte."""
     byte = ctypes.c_uint8.from_address(check_address(address, 0, 1))
     before = byte.value
     byte.value = (before - int(amount)) & 255

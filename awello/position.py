@@ -35,7 +35,7 @@ class Position:
     past: frozenset[tuple[int, int, int]] = field(default=frozenset(), compare=False)
     """The positions since the last capture; repeating one of them ends a game of Awalé.
 
-    Comparisons, `repr` and the text of a position ignore them, because they are not part of the board.
+    Comparisons, `repr` and the text of a position ignore `past`, because it is not part of the board.
     """
 
     @classmethod
@@ -75,7 +75,7 @@ class Position:
 
     @property
     def board_words(self) -> tuple[int, int]:
-        """Both words without the captured seeds, on which legal moves do not depend."""
+        """Both words without the captured seeds; the same for all positions that differ only in captured seeds."""
         bits = self.game.adapter.position_mask
         return self.own & bits, self.opp & bits
 
@@ -168,11 +168,14 @@ class Position:
 
     @property
     def end_reason(self) -> str:
-        """Why the game ended, as a key of `END_REASON_TEXTS`; empty if it is not over or needs no explanation."""
+        """The key of `END_REASON_TEXTS` that says why the game ended.
+
+        Empty if the game is not over, or if the Othello board is full.
+        """
         return self.game.adapter.end_reason(self.own, self.opp, self.repeated) if self.over else ""
 
     def describe_end(self) -> str:
-        """Describe why the game is over; empty if it is not over or needs no explanation."""
+        """Describe why the game ended; empty if the game is not over or the Othello board is full."""
         return END_REASON_TEXTS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
 
     def canonical(self) -> tuple[int, int]:
@@ -225,5 +228,9 @@ def parse_position(text: str, game: Game | None = None) -> Position:
         expected = next(usual for usual in reversed(DEFAULT_BY_FAMILY.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)
     if game not in (None, number):
-        raise NotationError(f"the board has size {Game(number).size}, not {expected.size}: choose the matching size")
+        size = expected.size
+        raise NotationError(
+            f"the board has size {Game(number).size}, not {size}: "
+            f"give a board of size {size}, or choose the game {Game(number)}"
+        )
     return Position(Game(number), *((second, first) if side else (first, second)), side)

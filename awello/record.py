@@ -22,19 +22,19 @@ class Record:
     start: Position
     moves: tuple[int, ...] = ()
     seconds: tuple[float | None, ...] = ()
-    """The time of each move, None if unknown. Empty if no times are known."""
+    """The time of each move in seconds; None for an unknown time. Empty if no times are known."""
     values: tuple[float | None, ...] = ()
     """The value of each move for the mover, in discs or seeds, None if unknown. Empty if no values are known."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Metadata of the game.
 
-    The players are `Black` and `White`, or `South` and `North`; `Event`, `Site`, `Date` and `Round` are as in PGN.
-    Other tags keep the names used in the file.
+    The tags `Black` and `White`, or `South` and `North`, name the players; `Event`, `Site`, `Date` and `Round` are as
+    in PGN.  Other tags keep the names used in the file.
     """
     loser: int | None = None
     """The side that lost by resignation, on time or by breaking a rule; None if the board decides the result."""
     reason: str = ""
-    """Why that side lost, such as `resigned`, `ran out of time` or `crash: ...`."""
+    """Why `loser` lost the game, such as `resigned`, `ran out of time` or `crash: ...`."""
 
     def positions(self) -> Iterator[Position]:
         """Yield every position of the game, from the start to the final one."""
@@ -45,7 +45,7 @@ class Record:
             yield position
 
     def annotated_moves(self) -> Iterator[tuple[int, float | None, float | None]]:
-        """Yield every move with its value and its time, None if unknown."""
+        """Yield every move with its value and its time; an unknown value or time is None."""
         unknown = (None,) * len(self.moves)
         return zip(self.moves, self.values or unknown, self.seconds or unknown, strict=True)
 

@@ -1,6 +1,6 @@
 """The JSON forms of positions, analyses, games and reports, shared by the commands, the API and the page.
 
-Values are final margins in discs or seeds from the mover's view, including captured seeds.
+Values are expected final margins from the mover's view, in discs or seeds; seeds already captured are included.
 """
 
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ REASON_TEXTS = {
     "resigned": "resigned",
     "time": "ran out of time",
     "forfeit": "forfeited",
-}  # by code; the texts are those of records
+}  # the texts of `Record.reason`, by the code that JSON uses
 
 
 def round_value(value: float) -> float:
-    """Round a value for output."""
+    """Round a value to two decimals for output."""
     return round(float(value), 2) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
@@ -46,7 +46,7 @@ Seconds = Annotated[float, AfterValidator(lambda seconds: round(seconds, 3))]
 
 # ---- games and positions --------------------------------------------------------------------------------------------
 class RulesJson(BaseModel):
-    """A game: a size of Othello or a variant of Awalé."""
+    """A set of rules: Othello on a board of a given size, or a variant of Awalé."""
 
     name: GameName
     family: Literal["othello", "awale"]
@@ -54,12 +54,12 @@ class RulesJson(BaseModel):
     variant: str | None
     sides: tuple[str, str]
     unit: str = Field(description="`discs` or `seeds`")
-    points: int = Field(description="The number of squares or seeds")
-    inaccuracy: float = Field(description="The smallest loss that a review marks")
+    points: int = Field(description="The number of squares of the Othello board, or of seeds in Awalé")
+    inaccuracy: float = Field(description="The smallest loss that a review marks as an inaccuracy")
     start: str = Field(description="The start position")
     has_draw_offers: bool
-    heuristics: list[str] = Field(description="Heuristics of the textbook searches")
-    opponents: list[str] = Field(description="Player specs of increasing strength")
+    heuristics: list[str] = Field(description="The heuristics that textbook players can use")
+    opponents: list[str] = Field(description="The specs of the opponents for human players, weakest first")
 
     @classmethod
     def of(cls, game: Game) -> "RulesJson":
@@ -76,15 +76,19 @@ class PositionJson(BaseModel):
     """A position with the effects of its legal moves."""
 
     position: str = Field(description="An OBF board or an Awalé diagram")
-    side: Side = Field(description="The side to move; 0 moves first")
-    board: dict[str, Any] = Field(description="`size` and `cells`, or `pits` and `taken`")
-    moves: dict[str, dict[str, Any]] = Field(description="For each legal move: `flips`, or `sown` and `captured`")
-    refused: dict[str, str] = Field(description="For each other pit of the mover, why it is illegal: `empty` or `feed`")
-    counts: tuple[int, int] = Field(description="Discs on the board, or seeds captured")
+    side: Side = Field(description="The side to move: 0 for Black or South, 1 for White or North")
+    board: dict[str, Any] = Field(description="Othello: `size` and `cells`; Awalé: `pits` and `taken`")
+    moves: dict[str, dict[str, Any]] = Field(
+        description="The effects of each legal move: `flips` (Othello), or `sown` and `captured` (Awalé)"
+    )
+    refused: dict[str, str] = Field(
+        description="The pits that the mover may not choose, with the reason: `empty` or `feed`"
+    )
+    counts: tuple[int, int] = Field(description="The discs or captured seeds of each side")
     over: bool
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
     winner: Side | None
-    ending: str = Field(description="Why the game ended, if the position does not show it")
+    ending: str = Field(description="Why the game ended; empty if it is not over or the Othello board is full")
     opening: Opening | None
 
     @classmethod
@@ -141,7 +145,7 @@ def _describe_awale_board(position: Position) -> dict[str, Any]:
 
 
 def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
-    """Return the pit of each sown seed, and the captured pits with their seeds, the last pit first."""
+    """Return the pit where each seed lands, and the captured pits with their numbers of seeds, in order of capture."""
     names = awale.PIT_NAMES[position.side] + awale.PIT_NAMES[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
     rows = U(position.own & int(awale.ROW_MASK)), U(position.opp & int(awale.ROW_MASK))
@@ -221,7 +225,7 @@ class ChoiceJson(BaseModel):
 
 
 def to_margin(position: Position, value: float) -> float:
-    """Convert a value of the engine to the final margin, by adding the difference of the captured seeds."""
+    """Convert a value of the engine to a final margin by adding the mover's lead in captured seeds."""
     return round_value(position.lead + value)
 
 
@@ -240,13 +244,13 @@ class GameJson(BaseModel):
 
     number: int | None = Field(description="The number of the game in the archive; null if it is not archived")
     game: GameName
-    start: str | None = Field(description="Null for the standard start")
+    start: str | None = Field(description="The start position; null for the standard one")
     moves: list[str]
-    seconds: list[float | None] = Field(description="The time of each move; empty if unknown")
-    values: list[float | None] = Field(description="The value of each move for the mover; empty if unknown")
+    seconds: list[float | None] = Field(description="The time of each move, in seconds; empty if no times are known")
+    values: list[float | None] = Field(description="The value of each move for the mover; empty if no values are known")
     players: tuple[str | None, str | None]
     tags: dict[str, str] = Field(description="Other tags")
-    result: LossJson | None = Field(description="Null if the game ended on the board or is unfinished")
+    result: LossJson | None = Field(description="A loss by resignation, on time or by forfeit, else null")
     score: tuple[int, int] | None = Field(description="The final score; null unless the game ended on the board")
     outcome: str = Field(description="The result in words", examples=["Black wins 40-24"])
 
@@ -274,7 +278,7 @@ class DetectedGameJson(GameJson):
     """A game or position detected in a text."""
 
     format: str = Field(description="The format of the text", examples=["transcript"])
-    games: int = Field(description="The number of games in the text; this is the first")
+    games: int = Field(description="The number of games in the text, of which this is the first")
 
 
 class GameRowJson(BaseModel):
@@ -293,7 +297,7 @@ class GameRowJson(BaseModel):
 
     @classmethod
     def of(cls, row: Any, record: Record) -> "GameRowJson":
-        """Describe a row of the archive and its record."""
+        """Describe a game, given its row in the archive and its record."""
         decided = row.loser is None and row.score is not None
         fields = {
             "number": row.id,
@@ -308,9 +312,9 @@ class GameRowJson(BaseModel):
 
 
 class GameListJson(BaseModel):
-    """Games of the archive, the latest first."""
+    """Games of the archive, the most recently added first."""
 
-    total: int = Field(description="The number of games that match")
+    total: int = Field(description="The number of games that match the filters")
     games: list[GameRowJson]
 
 
@@ -322,16 +326,20 @@ class MoveStatisticsJson(BaseModel):
     wins: int
     draws: int
     losses: int
-    score: float | None = Field(description="The mean margin of the games that ended on the board")
-    value: int | None = Field(description="The mover's margin by minimax over these games; null if unknown")
+    score: float | None = Field(
+        description="The mover's mean margin in games that ended on the board; null if none did"
+    )
+    value: int | None = Field(
+        description="The mover's margin by minimax over the games through the position; null if unknown"
+    )
     opening: Opening | None = Field(description="The opening reached by the move")
 
 
 class ExplorationJson(BaseModel):
     """Statistics of a position in the archive."""
 
-    games: int = Field(description="Games through the position or a symmetric one")
-    value: int | None = Field(description="The highest value of a move; null for Awalé and if there are too many games")
+    games: int = Field(description="The number of games that reached the position or a symmetric one")
+    value: int | None = Field(description="The value of the best move; null for Awalé, or if there are too many games")
     opening: Opening | None
     moves: list[MoveStatisticsJson] = Field(description="Most frequent first; symmetric moves are counted as one")
 
@@ -348,17 +356,19 @@ class ImportJson(BaseModel):
     """The result of importing a file."""
 
     name: str
-    format: str = Field(description="`names` for WTHOR's players and events, `unknown` for other files without games")
+    format: str = Field(
+        description="The file format; `names` for WTHOR's players and events, `unknown` for other files without games"
+    )
     games: int
-    new: int = Field(description="Games that earlier imports of the same file had not added")
-    repeated: int = Field(description="Games with the same moves as an older game of the archive")
+    new: int = Field(description="The number of games that no earlier import of the same file has added")
+    repeated: int = Field(description="The number of games with the same moves as an older game of the archive")
     unfinished: int
     damaged: int = Field(description="The number of errors in the file")
-    damage: list[str] = Field(description="The messages of these errors; the API returns only the first ones")
+    damage: list[str] = Field(description="The messages of the errors in the file; the API returns only the first ones")
 
     @classmethod
     def of(cls, report: "ImportReport", max_damage: int | None = None) -> "ImportJson":
-        """Describe a report, with at most `max_damage` error messages."""
+        """Describe the import of a file, with at most `max_damage` error messages."""
         damage = [" ".join(str(error).split()) for error in report.errors]
         fields = {
             "name": report.source.name,
@@ -372,7 +382,7 @@ class ImportJson(BaseModel):
 class MoveReviewJson(BaseModel):
     """A played move compared with the best one."""
 
-    ply: int = Field(description="The number of the move from 1, including passes")
+    ply: int = Field(description="The number of the move in the game, counted from 1, passes included")
     side: Side
     move: str
     value: Value
@@ -380,7 +390,7 @@ class MoveReviewJson(BaseModel):
     best_value: Value
     loss: Value
     exact: bool
-    pv: list[str] = Field(description="The principal variation before the move")
+    pv: list[str] = Field(description="The principal variation of the position before the move")
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
 
     @classmethod
@@ -404,11 +414,11 @@ class ReviewJson(BaseModel):
     game: GameJson
     moves: list[MoveReviewJson] = Field(description="In playing order")
     sides: tuple[ReviewSummary, ReviewSummary]
-    complete: bool = Field(description="False if the review, which starts with the last move, was interrupted")
+    complete: bool = Field(description="False if the review, which starts with the last move, did not reach the first")
 
     @classmethod
     def of(cls, record: Record, reviews: Sequence[MoveReview]) -> "ReviewJson":
-        """Describe a review, from its move reviews in playing order."""
+        """Describe the review of a game, given the reviews of its moves in playing order."""
         moves = [MoveReviewJson.of(move_review) for move_review in reviews]
         sides = summarise_side(reviews, 0), summarise_side(reviews, 1)
         return cls(game=GameJson.of(record), moves=moves, sides=sides, complete=len(moves) == len(record.moves))

@@ -30,7 +30,7 @@ second_players = players.alias()
 
 
 def find_default_location() -> str:
-    """Return the file or address in `AWELLO_ARCHIVE`, else a file in the user's data folder."""
+    """Return the file or database address in `AWELLO_ARCHIVE` or, by default, a file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data_folder()
@@ -120,9 +120,9 @@ class Archive:
     def find_latest(
         self, game_filter: GameFilter, count: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Return the number of matching games, and the rows of the latest `count` of them, the latest first.
+        """Return how many games match, and the rows of those with the highest numbers, at most `count`, highest first.
 
-        With `before_number`, the rows are the latest of those with lower numbers; all matching games are still counted.
+        With `before_number`, only rows with lower numbers are returned, but all matching games are counted.
         """
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, count, before_number)
@@ -167,7 +167,7 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Count the matching games, and find the numbers of the latest `count` of them; read only the necessary rows."""
+    """Return how many games match, and their highest game numbers, at most `count`, in descending order."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()

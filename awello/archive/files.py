@@ -15,8 +15,8 @@ from awello.errors import ConfigError, NotationError
 from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
 from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
-NAMES_SUFFIXES = (".jou", ".trn")  # extensions of WTHOR's files of player and event names
-GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; other formats: a line break
+NAMES_SUFFIXES = (".jou", ".trn")  # extensions of the WTHOR files that contain player or event names
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes found once per game; other formats have one line per game
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
@@ -28,7 +28,8 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
             inside = sorted(file for file in path.rglob("*") if file.is_file())
             games = [file for file in inside if file.name.lower().removesuffix(".gz").endswith(suffixes)]
             if not games:
-                raise ConfigError(f"no games in {str(path)!r}: expected files that end with {', '.join(suffixes)}")
+                types = ", ".join(suffixes)
+                raise ConfigError(f"no game files in {str(path)!r}: give a folder with {types} files")
             files += games
         elif path.is_file():
             files.append(path)
@@ -38,14 +39,14 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
-    """Yield the files to import; WTHOR files get their names from the other files in their folder."""
+    """Yield the files to import; the names in WTHOR games come from `.jou` and `.trn` files in the same folder."""
     for file in files:
         content = file.read_bytes()
         yield read_source(file.name, content, _read_names_in_folder(file.parent))
 
 
 def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
-    """Describe a file to import, given its name and content; `names` are WTHOR's names of players and events."""
+    """Describe a file to import, given its name and content; `names` are the player and event names for WTHOR games."""
     digest = blake2b(content, digest_size=16).digest()
     if name.lower().endswith(NAMES_SUFFIXES):
         return ImportSource(name, "names", digest, content, ())
@@ -62,7 +63,7 @@ def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> 
 
 @cache
 def _read_names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
-    """Read WTHOR's names of players and events from the files in a folder."""
+    """Read the player and event names for WTHOR games from the `.jou` and `.trn` files in a folder."""
     files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES_SUFFIXES)]
     return tuple(parse_names(file.read_bytes()) for file in files)
 
@@ -78,9 +79,9 @@ def list_imported_files(archive: Archive) -> list[Any]:
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """Restore an imported file; return the number of its games, and its content, keyed by file extension.
+    """Restore an imported file; return the number of its games, and the contents of the restored files by extension.
 
-    A restored WTHOR file is identical to the original; in other formats, the games are written anew.
+    A restored WTHOR file is identical to the original.  Files of other formats are rewritten from the stored games.
     """
     with archive.engine.connect() as connection:
         query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
@@ -97,7 +98,7 @@ def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
 
 
 def choose_format(out: Path, name: str | None = None) -> Format:
-    """Choose the format with the given name or, by default, the format that the extension of `out` stands for."""
+    """Return the format with the given name or, without a name, the format that belongs to the extension of `out`."""
     formats_by_suffix = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else formats_by_suffix.get(out.suffix.lower())
     if format is None:
@@ -106,7 +107,7 @@ def choose_format(out: Path, name: str | None = None) -> Format:
 
 
 def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
-    """Return the contents of the files to write, by extension; errors name the first game that cannot be stored."""
+    """Return the contents of the files to write, by extension; an error names the first game unfit for the format."""
     try:
         return format.write(archive.load_records(numbers))
     except NotationError as error:

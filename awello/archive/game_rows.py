@@ -58,13 +58,13 @@ def row_to_record(row: Row[Any]) -> Record:
 
 
 def parse_start(row: Any) -> Position:
-    """Parse the start position of a row's game."""
+    """Return the start position of the game in a row."""
     game = Game(row.game)
     return Position.start(game) if row.start is None else parse_position(row.start, game)
 
 
 def parse_date(text: str) -> str | None:
-    """Return the date with which a text begins as `1996`, `1996-05` or `1996-05-07`, or None if there is no date."""
+    """Find a date at the start of a text; return `1996`, `1996-05` or `1996-05-07`, or None if there is no date."""
     if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
         return datetime.fromtimestamp(int(text), UTC).date().isoformat()
     match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
@@ -107,7 +107,7 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 
 
 def _find_openings(entries: Entries) -> dict[int, str]:
-    """Return the opening of each game by game number: the name of the last position that has one."""
+    """Return opening names by game number; an opening is named after the last of the game's positions with a name."""
     keys, names = _load_named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
@@ -116,7 +116,7 @@ def _find_openings(entries: Entries) -> dict[int, str]:
 
 @cache
 def _load_named_keys() -> tuple[Words, list[str]]:
-    """Load the keys of all positions with opening names, in ascending order, and these names in English."""
+    """Load the keys of all positions with opening names, in ascending order, and the corresponding English names."""
     named = {
         int(position_key(0, U(own), U(opp), PASS)[0]): opening.en
         for (own, opp), opening in load_opening_names().items()

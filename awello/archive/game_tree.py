@@ -28,7 +28,7 @@ class Advice:
     value: int
     """The value of the best known move."""
     excluded_moves: tuple[int, ...] = ()
-    """The known moves, if none of them wins and others are unknown: a search for a better move should exclude them."""
+    """The moves to exclude from a search: all known moves, if none of them wins and other moves are unknown."""
 
 
 class GameTree:
@@ -38,13 +38,13 @@ class GameTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # rule sets and words of the merged nodes, then of each game that is not merged yet
+        ]  # pairs of rule sets and words: one pair for all merged nodes, then one for each game to be merged
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """Build the tree of the games that match a filter; if it has no `games` or `through`, of Othello games only."""
+        """Build the tree of games that match a filter, but only of Othello games if `games` and `through` are empty."""
         if not game_filter.games and game_filter.through is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))

@@ -21,7 +21,7 @@ Values = npt.NDArray[np.int8]
 
 @kernel("uint64(int64, uint64, uint64)")
 def node_key(game: int, own: U, opp: U) -> U:
-    """Return the node key of a position, which also depends on the board size."""
+    """Return the node key of a position; equal positions on boards of different sizes have different node keys."""
     position, _ = position_key(game, own, opp, -1)
     return U(popcount(~(own | opp))) << U(58) | (position ^ U(game) << U(6)) >> U(6)
 

@@ -28,7 +28,7 @@ class ImportSource:
     digest: bytes
     """Hash of the file's content."""
     header: bytes
-    """The header of a `.wtb` file, or all of a `.jou` or `.trn` file, to restore the file; empty in other formats."""
+    """Bytes to restore the file: the header of a `.wtb` file, or a whole `.jou` or `.trn` file; else empty."""
     records: Iterable[Record | NotationError]
     size_bytes: int = 0
     estimated_games: int = 1
@@ -44,11 +44,11 @@ class ImportReport:
 
     source: ImportSource
     imported_before: int
-    """The number of the file's games that earlier imports of the same file have stored."""
+    """The number of games that earlier imports of the same file have stored."""
     errors: list[NotationError] = field(default_factory=list)
     games: int = 0
     repeated: int = 0
-    """The number of games with the same moves as an older game; often, it is the same game from another source."""
+    """The number of games with the same moves as an older game, which is often the same game from another source."""
     unfinished: int = 0
 
 
@@ -74,7 +74,7 @@ def import_games(
                 pending.clear()
         on_progress(max(0, source.estimated_games - number) * share)
         if not (number or report.errors or source.header):
-            report.errors.append(NotationError("expected games, found none"))
+            report.errors.append(NotationError("the file contains no games; check its format and content"))
         if source.header and not (number or report.errors):
             with write_transaction(archive.engine) as connection:
                 _store_source(connection, source)
@@ -124,7 +124,7 @@ def _store_source(connection: Connection, source: ImportSource) -> int:
 
 
 def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -> None:
-    """Fill in the counts of the reports from the archive."""
+    """Set `games`, `repeated` and `unfinished` of each report by counting the games in the archive."""
     repeated = _find_repeated(connection)
     mine = source_games.join(sources, source_games.c.source == sources.c.id).join(
         games, source_games.c.game == games.c.id
@@ -138,10 +138,10 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
 
 
 def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
-    """Return the ids of games with the same moves as an older game, and the source entries that repeat a game.
+    """Return the ids of games with the same moves as an older game, and the repeated source entries.
 
-    A source entry is a pair of a source's id and the number of a game in the source.  It repeats a game if an earlier
-    entry refers to the same game.
+    A source entry is a pair of a source's id and the number of a game in the source.  An entry is repeated if an
+    earlier entry refers to the same game.
     """
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()

@@ -21,8 +21,8 @@ from awello.storage.database import select_among
 
 ENTRY_DTYPE = np.dtype([("key", "<u8"), ("game", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE_ENTRIES = 2048  # maximum, unless a single call of `add_entries` adds more to a bucket
-OFF_BOARD_WIN_SCORE = 100  # the score of a win off the board, such as by resignation, which has no margin
+PAGE_ENTRIES = 2048  # a page holds more only if a single call of `add_entries` adds more to its bucket
+OFF_BOARD_WIN_SCORE = 100  # stored instead of a margin if the game was won by resignation, on time or by forfeit
 
 Entries = npt.NDArray[np.void]
 
@@ -41,7 +41,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     scores = np.empty(len(records), np.int64)
     compute_position_keys(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
     if game.adapter.has_repetition:
-        finals = (record.final for record in records)  # the words alone do not show a repetition
+        finals = (record.final for record in records)  # two words do not show that a repetition ended the game
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN_SCORE), -scores, scores)
@@ -80,7 +80,7 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
 
 
 def _load_last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the number of each given bucket that has pages, with the number and content of its last page."""
+    """For each given bucket that has pages, yield the bucket's number, and the number and content of its last page."""
     others = index_pages.alias()
     last = select(func.max(others.c.page)).where(
         others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
@@ -103,5 +103,5 @@ def find_entries(connection: Connection, position: Position) -> Entries:
 
 
 def canonical_move(position: Position, move: int) -> int:
-    """Return the move that represents a move and all moves symmetric to it in the index."""
+    """Return the canonical move: of `move` and all moves symmetric to it, the one that the index stores."""
     return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

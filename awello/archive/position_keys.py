@@ -1,8 +1,9 @@
 """Position keys: 64-bit hashes by which the archive finds positions, equal for symmetric positions.
 
-The key is a hash of two words, the mover's and the opponent's, so it does not depend on the colours.  The words are
-those of the smallest of all symmetric boards; moves are mapped by the same symmetry.  In an archive of a hundred
-million positions, the probability that any two different positions share a key is about 1 in 4,000.
+The key is a hash of two words, the mover's and the opponent's, so it does not depend on the colours.  Of all symmetric
+boards, the one with the smallest words is hashed; the symmetry that leads to this board also maps the moves.  In an
+archive of a hundred million positions, the probability that at least two different positions share a key is about 1 in
+4,000.
 """
 
 import numpy as np

@@ -14,7 +14,7 @@ sources = Table(
     id_column(),
     *required_columns(Text, "name", "format"),
     *required_columns(LargeBinary, "digest", unique=True),  # hash of the content
-    *required_columns(LargeBinary, "header"),  # of a `.wtb` file; or a whole `.jou` or `.trn` file
+    *required_columns(LargeBinary, "header"),  # the header of a `.wtb` file, or a whole `.jou` or `.trn` file
 )
 games = Table(
     "games",
@@ -27,10 +27,11 @@ games = Table(
     *optional_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null for the standard start
     *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
     *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game ended on the board
-    *optional_columns(SmallInteger, "winner", "loser"),  # sides; winner: 2 for a draw; loser: null if the board decides
+    *optional_columns(SmallInteger, "winner"),  # a side, or 2 for a draw; null if the game is unfinished
+    *optional_columns(SmallInteger, "loser"),  # the side that resigned, ran out of time or forfeited, else null
     *required_columns(Text, "reason"),
     *optional_columns(Text, "opening"),  # English name
-    *required_columns(Text, "details"),  # other tags, times and values, as JSON
+    *required_columns(Text, "details"),  # JSON: times, values, and all tags except the players and the event
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),
     Index("games_by_opening", "opening"),

@@ -14,7 +14,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class ArchiveStatistics:
-    """Numbers of games; the lists, except `years`, are sorted by number of games in descending order."""
+    """Numbers of games; all lists except `years` are sorted by number of games, in descending order."""
 
     games: int
     first_wins: int

@@ -1,8 +1,9 @@
 """Run tasks on the workers of a dask cluster, with results in order.
 
 Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the tasks of a dead worker.
-Cluster workers outlive a run, so every task carries the data of its run: a worker that receives the first task of a run
-loads the players of this run and calls its `prepare`.  A worker with a different version of Awello refuses the run.
+Cluster workers outlive a run, so every task carries the data of its run.  A worker that receives its first task of a
+run loads the players of this run and calls the run's `prepare`.  A worker with a different version of Awello refuses
+the run.
 """
 
 import hashlib
@@ -32,8 +33,8 @@ from awello.players.player import read_user_players, unregister_user_players
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_TIMEOUT = 5.0  # seconds to connect to the scheduler, and then to wait for a worker
-RESULT_TIMEOUT = 60.0  # seconds to wait for a result before checking for workers, and then to wait for a worker
+CONNECT_TIMEOUT = 5.0  # seconds allowed for connecting to the scheduler, and then again for finding a worker
+RESULT_TIMEOUT = 60.0  # seconds without a result before checking for workers; also the time limit of this check
 WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
@@ -47,7 +48,7 @@ class ClusterRun:
     players: tuple[str, bytes] | None
     """Path and content of the user's players file; None if there is none."""
     preparation: bytes
-    """The `prepare` function, if any, and its arguments, pickled so that the scheduler need not import modules."""
+    """The `prepare` function, if any, and its arguments, pickled so that the scheduler does not import modules."""
 
 
 @cache
@@ -97,7 +98,7 @@ def connect_client(address: str) -> "Client":
     try:
         from distributed import Client
     except ImportError:
-        raise ConfigError("a cluster needs an extra: pip install 'awello[cluster]'") from None
+        raise ConfigError("a cluster needs dask: run pip install 'awello[cluster]'") from None
     if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
         raise ConfigError(f"{address!r} is not a scheduler address: write tcp://HOST:8786")
     try:
@@ -125,10 +126,10 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Raise `ConfigError` if the scheduler or a worker has different code, with which games might differ."""
+    """Raise `ConfigError` if the code of the scheduler or a worker differs, because results might differ."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
-    except Exception as error:  # Awello is not installed there
+    except Exception as error:  # Awello is not installed on the scheduler's machine
         fingerprints = {"the scheduler": error}
     for address, actual in client.run(compute_fingerprint, on_error="return").items():
         fingerprints[f"the worker {address}"] = actual
@@ -175,7 +176,7 @@ class _WorkerState:
 
 
 def execute_task(run: ClusterRun, task: bytes) -> Any:
-    """Execute one task of a run; `task` consists of a function and an item, pickled."""
+    """Execute one task of a run; `task` is a pickled pair of a function and its argument."""
     if _WorkerState.run_id != run.id:
         _switch_run(run)
     function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
@@ -201,19 +202,20 @@ def _switch_run(run: ClusterRun) -> None:
 
     worker = get_worker()
     if run.id in _WorkerState.ended_runs:
-        raise ConfigError("the run has ended")
+        raise ConfigError("the run has ended: its remaining tasks are rejected")
     check_fingerprint(f"the worker {worker.address}", compute_fingerprint(), run.fingerprint)
     if worker.state.nthreads > 1:
         start = WORKER_COMMAND.format("ADDRESS")
-        raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
+        threads = f"{worker.state.nthreads} threads instead of one"
+        raise ConfigError(f"the worker {worker.address} has {threads}: restart it with '{start}'")
     _release()
     multiprocessing.current_process().daemon = False  # daemonic processes cannot start others, such as bots
     try:
         _load_players(run)
         _prepare_run(run)
-    except (SpecError, ImportError) as error:  # validated by the client, so something is missing on this worker
-        advice = "only the file of 'awello --import FILE' is sent to workers; install other modules on the worker"
-        raise ConfigError(f"the worker {worker.address} cannot prepare this run: {error} ({advice})") from None
+    except (SpecError, ImportError) as error:  # the client can prepare the run, so this worker lacks a module
+        advice = "install missing modules there; only the file of 'awello --import FILE' is sent to workers"
+        raise ConfigError(f"the worker {worker.address} cannot prepare this run ({error}): {advice}") from None
 
 
 def _load_players(run: ClusterRun) -> None:

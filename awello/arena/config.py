@@ -63,7 +63,7 @@ class RunConfig(BaseModel, extra="forbid"):
     display: bool = True
 
     def parse_game(self) -> Game:
-        """Return the rules given by the game and its size or variant."""
+        """Return the rule set that `game`, `size` and `variant` select."""
         return find_game(self.game, self.size, self.variant)
 
     def parse_time_control(self) -> Clock:
@@ -91,7 +91,7 @@ def load_config(path: Path) -> RunConfig:
         where = f", line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{path}{where}: invalid YAML: {getattr(error, 'problem', error)}") from None
     if content is not None and not isinstance(content, dict):
-        raise ConfigError(f"{path}: write keys and values, such as 'game: othello'")
+        raise ConfigError(f"{path} does not consist of keys and values; write lines such as 'game: othello'")
     try:
         return RunConfig.model_validate(content or {})
     except ValidationError as error:
@@ -104,5 +104,5 @@ def _explain(error: ValidationError) -> str:
     name = ".".join(str(part) for part in first["loc"])
     keys = PlayerConfig.model_fields if name.startswith("players.") else RunConfig.model_fields
     if first["type"] == "extra_forbidden":
-        return f"unknown key {name!r}: the keys are {', '.join(keys)}"
+        return f"unknown key {name!r}; use only the keys {', '.join(keys)}"
     return f"{name}: {first['msg'].removeprefix('Value error, ')}"

@@ -32,7 +32,7 @@ class Duel(Match):
     fixed: bool = False
     """Whether to play all games, even after the test is decided."""
     kind: ClassVar[str] = "duel"
-    batch_size: ClassVar[int] = 2  # both games of a pair share an opening, which is slow to find
+    batch_size: ClassVar[int] = 2  # one worker plays both games of a pair, and searches only once for their opening
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -43,7 +43,7 @@ class Duel(Match):
 
     @property
     def pairs(self) -> int:
-        """Maximum number of pairs; no opening is repeated, because that could repeat games."""
+        """Maximum number of pairs; at most one per opening, because the same opening could lead to the same games."""
         return min(self.games // 2, len(self.openings) or self.games)
 
     @property
@@ -101,7 +101,7 @@ class DuelResult:
     def mean_margin(self) -> float:
         """The first player's mean final margin, in discs or seeds.
 
-        A game that did not end on the board counts as the largest margin for the winner.
+        A game lost by resignation, on time or by forfeit counts with the largest possible margin.
         """
         leads = [self._lead(number) for number in range(2 * self.pairs)]
         return sum(leads) / max(1, len(leads))
@@ -130,7 +130,7 @@ class DuelResult:
     def drop_after_verdict(self) -> None:
         """Drop the games after the pair that decides the duel.
 
-        The folder of a resumed duel contains such games if its hypotheses have changed.
+        If a duel is resumed with other hypotheses, the games in its folder may go beyond the deciding pair.
         """
         for pair in range(1, self.pairs):
             if DuelResult(self.duel, self.results[: 2 * pair]).over:

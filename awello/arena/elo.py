@@ -1,10 +1,10 @@
 """Ratings from results: the Bradley-Terry model on the Elo scale, fitted by maximum likelihood.
 
 A player rated 400 points above another is expected to score ten points out of eleven.  A draw counts as half a win for
-each.  Each player gets one imaginary draw against an average player, so that ratings are finite even for players who
-won or lost all games.  Ratings are relative to their mean, which is 0.  The 95 % intervals are derived from the
-curvature of the likelihood (Fisher information).  Because a draw counts as half a win and half a loss, they are
-slightly too wide if many games are drawn.
+each player.  Each player gets one imaginary draw against an average player, so that ratings are finite even for players
+who won or lost all games.  Ratings are relative to their mean, which is 0.  The 95 % intervals are derived from the
+curvature of the likelihood (Fisher information).  The intervals are slightly too wide if many games are drawn, because
+a draw counts as half a win and half a loss.
 """
 
 import math
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 SCALE = 400 / math.log(10)
-Z_95 = 1.96  # standard deviations of a 95 % interval
-PRIOR_DRAWS = 1.0  # imaginary draws against an average player
+Z_95 = 1.96  # half width of a 95 % interval, in standard deviations
+PRIOR_DRAWS = 1.0  # imaginary draws of each player against an average player
 
 
 def fit_ratings(points_against: npt.ArrayLike) -> tuple[list[float], list[float]]:
@@ -33,7 +33,7 @@ def fit_ratings(points_against: npt.ArrayLike) -> tuple[list[float], list[float]
         weight = played * expected * (1 - expected)
         information = np.diag(weight.sum(1) + PRIOR_DRAWS * average * (1 - average)) - weight
         step = np.linalg.solve(information, slope)
-        strength += np.clip(step, -1, 1)  # limited, because the likelihood may be flat
+        strength += np.clip(step, -1, 1)  # limited, because the step is huge where the likelihood is flat
         if np.abs(step).max() < 1e-9:
             break
     from_mean = np.eye(size) - 1 / size

@@ -44,7 +44,7 @@ class Match(GamePlan):
         return {**names, "openings": hash_openings(self.openings), "clock": str(self.clock)}
 
     def describe(self) -> dict[str, Any]:
-        """Return the first fields of the result's JSON."""
+        """Return the fields of the JSON result that describe the match rather than its games."""
         return {**self.game.options, "first": self.first, "second": self.second, "seed": self.seed}
 
 
@@ -70,7 +70,7 @@ def make_pair_job(
 
 
 def hash_openings(openings: Sequence[Sequence[int]]) -> str:
-    """Hash a list of openings; the hash of an empty list is empty."""
+    """Return a hash of a list of openings, or an empty text if the list is empty."""
     return sha256(repr(openings).encode()).hexdigest() if openings else ""
 
 
@@ -78,8 +78,8 @@ def hash_openings(openings: Sequence[Sequence[int]]) -> str:
 class MatchResult:
     """The result of a match, from the first player's view.
 
-    Entry 0 of `moves` (number of moves), `max_seconds` (longest time for a move), `held` (discs or seeds at the ends
-    of all games) and `forfeits` belongs to the first player.
+    Some attributes are pairs of numbers, the first player's number first: `moves` (number of moves), `max_seconds`
+    (longest time for a move), `held` (sum of the discs or seeds at the end of each game) and `forfeits`.
     """
 
     match: Match
@@ -121,7 +121,7 @@ class MatchResult:
         return learnt
 
     def shares(self) -> tuple[float, float, float]:
-        """Return the mean shares of the board or seeds at the end: the first player's, the second's, and the rest."""
+        """Return the mean shares of the squares or seeds at the end: the first player's, the second's, and the rest."""
         first, second = self.held
         total = self.games * self.match.game.points
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)

@@ -30,7 +30,7 @@ def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = 
             position = position.after(moves[-1])
         if not position.over:
             return (*prefix, *moves)
-    raise ConfigError(f"all 100 games of {game} ended within {plies} random moves: choose fewer moves")
+    raise ConfigError(f"all 100 random games of {game} ended within {plies} random moves: choose fewer moves")
 
 
 @lru_cache(16)
@@ -71,7 +71,7 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
             except AwelloError as error:
                 raise ConfigError(f"{path}, line {number}: {error}") from None
             if record.final.over:
-                raise ConfigError(f"{path}, line {number}: the opening ends the game: give fewer moves")
+                raise ConfigError(f"{path}, line {number}: the opening ends the game; give fewer moves")
             openings.append(record.moves)
     if not openings:
         raise ConfigError(f"the openings file {str(path)!r} contains no openings: write one transcript per line")

@@ -1,7 +1,8 @@
 """Start processes with kernels already loaded, by forking a server process that has loaded them once.
 
-Loading takes more than a second of CPU time.  The server has a single thread, so it can fork safely, even if this
-process has several.  Windows cannot fork, and on macOS it is unsafe: there each process loads the kernels itself.
+Loading the kernels takes more than a second of CPU time.  The server has a single thread, so it can fork safely, even
+if this process has several threads.  Windows cannot fork, and forking is unsafe on macOS: on both systems, each process
+loads the kernels itself.
 """
 
 import multiprocessing
@@ -21,7 +22,7 @@ def start_process(
     preload: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
-    """Start a process that ends when this process ends; by default, it has the same environment.
+    """Start a process that ends when this process ends, by default with the environment variables of this process.
 
     The first call takes a second or two, and loads the modules in `preload` for all later processes.
     """

@@ -32,7 +32,7 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-TIME_DECIMALS = 6  # decimals of the seconds in journals
+TIME_DECIMALS = 6  # decimal places of times in journals, which are in seconds
 
 
 # ---- games -----------------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ class GameJob:
     opening: tuple[int, ...] = ()
     clock: Clock = field(default_factory=Clock)
     limits: ResourceLimits | None = None
-    """Limits for the players' sandboxes; None: the players run without sandboxes."""
+    """Limits for the players' sandboxes; if None, the players run without sandboxes."""
     brief: bool = False
     """Whether to omit times and nodes from the result."""
 
@@ -66,7 +66,7 @@ class GameResult:
     opening: int = 0
     """Number of plies in the opening."""
     seconds: tuple[float, ...] = ()
-    """Time spent on each ply."""
+    """Seconds spent on each ply."""
     nodes: tuple[int | None, ...] = ()
     """Nodes searched for each ply; None for players that do not search."""
     loser: int | None = None
@@ -105,7 +105,7 @@ class PlayerCache:
         self._players: dict[tuple[str, int], Player] = {}
 
     def get_players(self, job: GameJob) -> tuple[Player, Player]:
-        """Return the players of a game; if their specs are equal, they are two separate players."""
+        """Return the players of a game: two separate objects, even if their specs are equal."""
         first, second = job.players
         return self._get_player(job, first, 0), self._get_player(job, second, int(first == second))
 
@@ -118,7 +118,7 @@ class PlayerCache:
                 if isinstance(player, SandboxedPlayer):
                     player.ensure_ready()
             except Forfeit as forfeit:
-                if forfeit.reason == "refused":  # the spec is invalid; other failures only lose games
+                if forfeit.reason == "refused":  # an invalid spec ends the run; other forfeits only lose games
                     raise ConfigError(forfeit.message) from None
         return self._players[spec, copy]
 
@@ -179,7 +179,7 @@ class RunPlan(ABC, Generic[Result]):
     batch_size: ClassVar[int] = 1
     """Number of jobs that a worker runs before it returns their results."""
     former_names: ClassVar[Mapping[str, str]] = {}
-    """Current names of settings, by their names in older folders."""
+    """Maps names of settings in folders of older versions to the current names."""
 
     games: int
 
@@ -192,7 +192,7 @@ class RunPlan(ABC, Generic[Result]):
     def configuration(self) -> Mapping[str, Any]:
         """Return the settings that determine the results; folders with other settings are refused.
 
-        If there are no settings, the version of Awello and the players file may differ, too.
+        If there are no settings, a run can also resume with another version of Awello or another players file.
         """
 
     @abstractmethod
@@ -313,6 +313,6 @@ def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
-    except UnknownPlayerError as error:  # the parent process has validated the spec
-        advice = "worker processes load only players from 'awello --import FILE' or AWELLO_PLAYERS: use one of them"
+    except UnknownPlayerError as error:  # the parent process knows the player, but this worker does not
+        advice = "worker processes load players only from 'awello --import FILE' or AWELLO_PLAYERS: use one of them"
         raise ConfigError(f"{error}; {advice}") from None

@@ -1,11 +1,11 @@
 """A sandboxed player, which runs in its own process; its resource use is measured and limited.
 
-The game loop treats it like any other player.  A failure of its process (an exception, a crash, a missing or illegal
-answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is restarted for its
-next game.
+The game loop treats it like any other player.  A failure of the player's process (an exception, a crash, a missing or
+illegal answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is restarted
+for its next game.
 
 The memory use of a player is the growth of its process's anonymous resident memory since just before the player was
-made, plus the memory of the processes it started; mapped files are not counted.  It is measured on Linux only.
+made, plus the memory of the processes it started; mapped files are not counted.  Memory use is measured on Linux only.
 """
 
 import math
@@ -61,11 +61,11 @@ class ResourceLimits:
     tolerance: float = 0.01
     """Seconds by which `move_time` and `learning_time` may be exceeded, to allow for overhead."""
     max_memory: float | None = None
-    """MiB used by its process and the processes it starts, without the memory in use before the player was made."""
+    """MiB used by the player's process, beyond its memory before the player was made, and by its child processes."""
     learning_time: float | None = None
     """Seconds for making the player and preparing it for a game; the same limit applies to learning from each game."""
     max_threads: int | None = None
-    """Threads that may be busy during its moves; CPU time between moves, such as for pondering, is added."""
+    """Maximum number of busy threads during moves; CPU time between moves, such as for pondering, is added."""
 
     def __post_init__(self) -> None:
         for name in ("move_time", "max_memory", "learning_time", "max_threads"):
@@ -83,7 +83,7 @@ class Usage:
     seconds: float = 0.0
     max_seconds: Annotated[float, Field(validation_alias=AliasChoices("max_seconds", "worst"))] = 0.0
     cpu_seconds: Annotated[float, Field(validation_alias=AliasChoices("cpu_seconds", "processor"))] = 0.0
-    """CPU seconds of all its threads and processes during moves, and of all but its main thread between moves."""
+    """CPU seconds of the player's threads and processes; between moves, its main thread is not counted."""
     memory_bytes: Annotated[int, Field(validation_alias=AliasChoices("memory_bytes", "memory"))] = 0
     """Maximum memory in bytes, measured during and after each move."""
     learning_seconds: Annotated[float, Field(validation_alias=AliasChoices("learning_seconds", "learning"))] = 0.0
@@ -91,7 +91,7 @@ class Usage:
 
 
 class SandboxedPlayer(Player):
-    """A player in its own process, with resource limits.  `forfeit` is its forfeit in the last game, if any."""
+    """A player in its own process, with resource limits.  `forfeit` is set if the player forfeited its latest game."""
 
     def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
         self.spec, self.game, self.limits = parse_spec(spec), game, limits
@@ -108,7 +108,7 @@ class SandboxedPlayer(Player):
         self._lock = threading.Lock()
 
     def ensure_ready(self) -> None:
-        """Make the player in a new process, if needed.
+        """Start a process and make the player in it, unless this has already been done.
 
         Raises `Forfeit` on failure, with the reason `refused` if the spec is invalid.
         """
@@ -191,11 +191,11 @@ class SandboxedPlayer(Player):
         )
 
     def _check_threads(self) -> None:
-        """Raise `Forfeit` if the player has used more CPU time in a game than its number of threads allows."""
+        """Raise `Forfeit` if the player has used more CPU time in a game than `max_threads` allows."""
         threads, used = self.limits.max_threads, self.usage
         if threads is not None and used.cpu_seconds > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
-            cpu = f"{used.cpu_seconds:.2f} s of CPU time in moves of {used.seconds:.2f} s"
-            raise Forfeit("threads", f"it used {cpu}; the limit on threads is {threads}")
+            cpu = f"{used.cpu_seconds:.2f} s of CPU time, although its moves took only {used.seconds:.2f} s"
+            raise Forfeit("threads", f"it used {cpu}; the thread limit is {threads}")
 
     def _measure_memory(self) -> None:
         """Measure the memory of the player and its processes; kill them if they exceed the limit."""
@@ -205,7 +205,8 @@ class SandboxedPlayer(Player):
         if self.limits.max_memory is not None and used_memory > self.limits.max_memory * MIB:
             kill_tree(self._pid)  # immediately: external engines get no time to exit
             self._terminate()
-            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.max_memory:g} MiB")
+            memory = f"{used_memory / MIB:.1f} MiB of memory"
+            raise Forfeit("memory", f"it uses {memory}; the limit is {self.limits.max_memory:g} MiB")
 
     def _record_forfeit(self, forfeit: Forfeit) -> Forfeit:
         """Store a forfeit if it is the first of the game; return it."""
@@ -213,7 +214,7 @@ class SandboxedPlayer(Player):
         return forfeit
 
     def _disqualify(self, seconds: float) -> Forfeit:
-        """Disqualify the player, because its preparation would be as slow for every game; return the forfeit."""
+        """Disqualify the player, because its preparation would be too slow for every game; return the forfeit."""
         self.usage = replace(self.usage, learning_seconds=seconds)
         allowed = format_duration(self.limits.learning_time or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
@@ -239,7 +240,7 @@ class SandboxedPlayer(Player):
         return int(process.exitcode)
 
     def _call(self, reason: str, seconds: float | None, method: str, *args: Any) -> Any:
-        """Call a method of `_PlayerHost` in the player's process; raise `Forfeit` with `reason` if it is too slow."""
+        """Call a method of `_PlayerHost` in the player's process; raise `Forfeit` with `reason` on a timeout."""
         limit = None if seconds is None else seconds + self.limits.tolerance + ANSWER_GRACE
         try:
             self._connection.send((method, args))
@@ -284,7 +285,7 @@ class _PlayerHost:
 
     player: Player
     cpu_seconds = 0.0  # CPU seconds of this game, counted like `Usage.cpu_seconds`
-    other_cpu_seconds = 0.0  # CPU seconds of all but the main thread, and of child processes, so far
+    other_cpu_seconds = 0.0  # CPU seconds so far of child processes and of all threads but the main one
 
     def pid(self) -> int:
         return os.getpid()
@@ -319,7 +320,7 @@ class _PlayerHost:
         return int(choice.move), seconds
 
     def _count_other_cpu_seconds(self) -> None:
-        """Add the CPU time that all but the main thread, and child processes, have used since it was last measured."""
+        """Add the CPU time used since the last measurement by child processes and by all threads but the main one."""
         other_cpu_seconds = process_time() - thread_time() + _children_cpu_time()
         self.cpu_seconds, self.other_cpu_seconds = (
             self.cpu_seconds + other_cpu_seconds - self.other_cpu_seconds,

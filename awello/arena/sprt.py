@@ -38,7 +38,7 @@ class Hypotheses:
     def __post_init__(self) -> None:
         if not -math.inf < self.elo0 < self.elo1 < math.inf:
             raise ConfigError(
-                f"elo0 {self.elo0:g} is not smaller than elo1 {self.elo1:g}: give finite values with elo0 < elo1"
+                f"elo0 {self.elo0:g} and elo1 {self.elo1:g} are invalid: give finite values with elo0 < elo1"
             )
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise ConfigError(

@@ -1,8 +1,9 @@
 """A supervisor process, which ensures that a player leaves no processes behind.
 
-The supervisor runs no code of the player.  All processes that the player starts stay descendants of the supervisor; on
-Linux even those that leave their session or lose their parent.  When the player's process or the arena ends, or on
-SIGTERM, the supervisor kills the remaining processes, then exits with the status of the player's process.
+The supervisor runs no code of the player.  On Linux, all processes that the player starts stay descendants of the
+supervisor, even if they leave their session or their parent ends; on other systems, the supervisor can kill only the
+player's main process.  When the player's process or the arena ends, or on SIGTERM, the supervisor kills the player's
+remaining processes, then exits with the status of the player's process.
 """
 
 import multiprocessing
@@ -24,15 +25,15 @@ POLL_SECONDS = 0.005  # seconds between two checks for remaining processes
 def supervise(connection: Connection) -> None:
     """Fork this process.  The child returns; the parent supervises the child and does not return.
 
-    Only the child keeps the connection to the arena, so that the arena notices when the child ends.  On Windows, which
-    cannot fork, the process is only made to end with the arena.
+    Only the child keeps the connection to the arena, so that the arena notices when the child ends.  Windows cannot
+    fork: there, this function only ensures that the process ends when the arena ends.
     """
     if sys.platform == "win32":
         _end_with_arena()
         return
     os.setsid()  # so that signals from the terminal reach only the arena
     adopt_orphans()
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # sigwait needs a signal that is not ignored
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, because sigwait can miss ignored signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
     if player := os.fork():
         connection.close()
@@ -72,7 +73,7 @@ if sys.platform != "win32":
                 self._reap()
             if self.status is None:
                 os.kill(self.player, signal.SIGKILL)
-            self._wait(EXIT_SECONDS)  # for processes of the player that exit at the end of their input
+            self._wait(EXIT_SECONDS)  # some of the player's processes exit by themselves when their input ends
             kill_tree(os.getpid())
             self._wait(KILL_TIMEOUT)
             self._end()

@@ -2,7 +2,7 @@
 
 A round consists of two games, in which the bots take turns to move first.  The bot with the larger total score wins the
 round and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty
-bot loses only its own games.  A forfeit scores all points of the board for the opponent and none for the loser.
+bot loses only its own games.  After a forfeit, the opponent scores all discs or seeds of the game, and the loser none.
 """
 
 import random
@@ -36,7 +36,7 @@ class Tournament(GamePlan):
     seed: int = 0
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     opening_plies: int = 0
-    """Number of random opening moves; in round `n`, both games of every pairing have the same opening."""
+    """Number of random opening moves; all games with the same round number have the same opening."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
     former_names: ClassVar[Mapping[str, str]] = {
@@ -49,17 +49,17 @@ class Tournament(GamePlan):
         object.__setattr__(self, "game", Game(self.game))  # converts names
         specs = [parse_spec(spec) for spec in self.specs]
         if len(specs) < 2:
-            raise ConfigError("a tournament needs at least two bots: give their specs after the game")
+            raise ConfigError("a tournament needs at least two bots: give two or more specs")
         for spec in specs:
             find_player(spec.name)
             if spec.name == "human":
-                raise ConfigError("a tournament cannot have human players: use 'awello play'")
+                raise ConfigError("a tournament cannot have human players: replace 'human', or play with 'awello play'")
             if specs.count(spec) > 1:
                 message = f"'{spec}' appears twice: give each bot once"
                 raise ConfigError(message, "repeated_player", player=str(spec))
         if self.rounds < 1 or self.opening_plies < 0:
-            given = f"{self.rounds} rounds with {self.opening_plies} opening plies"
-            raise ConfigError(f"cannot play {given}: give at least 1 round, and 0 or more plies")
+            given = f"the number of rounds ({self.rounds}) or of opening plies ({self.opening_plies})"
+            raise ConfigError(f"{given} is too small: give at least 1 round, and 0 or more opening plies")
         self.opening(0)
 
     @property
@@ -76,7 +76,7 @@ class Tournament(GamePlan):
         return 2 * self.rounds * len(self.pairings)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """Return the index of a game's pairing, the number of its round, and its number in the round (0 or 1)."""
+        """Return the index of the pairing, the round number, and the number of the game in the round (0 or 1)."""
         unit, game = divmod(number, 2)
         played, pairing = divmod(unit, len(self.pairings))
         return pairing, played, game
@@ -103,7 +103,7 @@ class BotGame:
 
 
 def to_bot_game(result: GameResult, game: int) -> BotGame:
-    """Convert the result of game 0 or 1 of a round; a forfeit scores all points of the board for the opponent."""
+    """Convert the result of game 0 or 1 of a round; after a forfeit, the opponent scores all discs or seeds."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
@@ -143,11 +143,11 @@ class BotStanding:
     """Total score of all games."""
     elo: float = 0.0
     elo_margin: float = 0.0
-    """Half width of the 95 % interval."""
+    """Half width of the 95 % confidence interval of `elo`."""
     forfeits: dict[str, int] = field(default_factory=dict)
     """Number of forfeits by reason."""
     messages: dict[str, str] = field(default_factory=dict)
-    """Message of the first forfeit by reason."""
+    """For each reason, the message of the first forfeit."""
     moves: int = 0
     seconds: float = 0.0
     max_seconds: float = 0.0
@@ -259,7 +259,7 @@ class TournamentResult:
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
     def cross_table(self) -> list[list[tuple[int, int, int]]]:
-        """Return the rounds that each bot won, drew and lost against each other bot, in the order of the specs."""
+        """Return how many rounds each bot won, drew and lost against every other bot, in the order of the specs."""
         size = range(len(self.tournament.specs))
         table = [[[0, 0, 0] for _ in size] for _ in size]
         for played in self.rounds:

@@ -85,7 +85,9 @@ def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator
     try:
         yield map_items
     except BrokenProcessPool:
-        advice = "if memory ran out, use fewer jobs; in a script, start the run under if __name__ == '__main__'"
+        advice = (
+            "if memory ran out, use fewer jobs; in a script, protect the entry point with if __name__ == '__main__'"
+        )
         raise ConfigError(f"a worker process died or could not start: {advice}") from None
     finally:
         with ignore_interrupts():
@@ -115,7 +117,7 @@ def block_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # its start unblocks the signal, so it must have started before
+    resource_tracker.ensure_running()  # starting the resource tracker unblocks SIGINT, so start it first
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -33,7 +33,7 @@ def analyse(
     size: Size = None,
     variant: Variant = None,
     limit: Annotated[
-        str, typer.Option(help="Per position: level=12, 10 (plies), 500ms, 450000n (nodes)", metavar="LIMIT")
+        str, typer.Option(help="Limit per position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
     ] = "level=12",
     threads: Threads = 1,
     hash: Hash = 64,
@@ -49,7 +49,7 @@ def analyse(
 
     RECORD can be in any supported format. It may contain a start position before the moves, and text around the game.
     The table and the chart show values from the view of Black or South; JSON shows them from the view of the mover.
-    Ctrl-C prints the moves reviewed so far.
+    Ctrl-C stops the review and prints the moves reviewed so far.
     """
 
     search_limit = parse_limit(limit)
@@ -78,7 +78,7 @@ def read_record(text: str, game: Game | None) -> Record:
         record = detect_game(content, game).record
     except NotationError as error:
         if not is_file and Path(text).suffix[1:].isalnum():
-            raise ConfigError(f"file {text!r} does not exist, and the text is not a game: {error}") from None
+            raise ConfigError(f"file {text!r} does not exist, and the text is not a game ({error})") from None
         raise ConfigError(f"{name}: {error}" if is_file else str(error)) from None
     if not record.moves:
         raise ConfigError("the text contains a position without moves: add the moves of a game")

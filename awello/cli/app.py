@@ -15,7 +15,7 @@ from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
 
 COMMANDS = {  # command: (help text, names of its modules if they differ from its name)
-    "serve": ("Serve the web page to play and analyse both games.",),
+    "serve": ("Serve the web page to play and analyse Othello and Awalé.",),
     "play": ("Play a game in the terminal.",),
     "players": ("List the players and their settings.",),
     "match": ("Play games between two players.",),
@@ -107,7 +107,7 @@ def run() -> int:
         return print_error(f"{message}; see '{command} --help'")
     except AwelloError as error:
         return print_error(str(error))
-    except BrokenPipeError:  # the reader closed the output; Typer and Rich also exit with 1
+    except BrokenPipeError:  # the program that reads the output has closed it; Typer and Rich also exit with status 1
         return 1
     except OSError as error:
         return print_error(f"{error.filename or 'output'}: {error.strerror or error}")

@@ -27,12 +27,14 @@ def autoplay(
     ],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
-        str | None, typer.Option(help="Per move: 20ms, 20000n (nodes), 4 (plies); default: 20ms", metavar="LIMIT")
+        str | None,
+        typer.Option(help="Limit per move: 20ms, 20000n (nodes) or 4 (plies); default: 20ms", metavar="LIMIT"),
     ] = None,
     clock: Annotated[
         str | None,
         typer.Option(
-            help="Time for each player, such as 5m or 30s+500ms, instead of --limit; default: none", metavar="TIME"
+            help="Time for each player, instead of --limit: 5m, or 30s+500ms (adds 500 ms per move); default: none",
+            metavar="TIME",
         ),
     ] = None,
     opening_plies: Annotated[
@@ -48,7 +50,9 @@ def autoplay(
     cluster: Cluster = None,
     database: Annotated[
         str | None,
-        typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: in FOLDER", metavar="DATABASE"),
+        typer.Option(
+            "--archive", help="File or postgresql://USER@HOST/NAME; default: a file in FOLDER", metavar="DATABASE"
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -92,10 +96,12 @@ def print_report(
             {"games": memory.autoplay_games, "new": new, "positions": positions, **learning, "folder": str(folder)}
         )
         return
-    print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
+    print(f"games: {memory.autoplay_games:,d} ({new:,d} new); positions in the book: {positions:,d}")
     if lost:
-        mean = f"each learnt from {repeats / len(lost):.1f} times on average"
-        print(f"decided games: {len(lost):,d}, {mean}; the loser would now play {changed:,d} of them differently")
+        mean = f"times that Otage learnt from each: {repeats / len(lost):.1f} on average"
+        print(
+            f"decided games: {len(lost):,d}; {mean}; games in which the loser would now play differently: {changed:,d}"
+        )
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)
-    print(f"play with it: otage,memory={folder}{elsewhere}")
+    print(f"to play with this memory, use the player otage,memory={folder}{elsewhere}")

@@ -29,7 +29,7 @@ def expand(
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
     limit: Annotated[
-        str, typer.Option(help="Per position: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT")
+        str, typer.Option(help="Limit per position: 14 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
     ] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
@@ -60,7 +60,7 @@ def expand(
                 write_file(file, format_book(opening_book))
     size = len(opening_book.values)
     content = {"variant": str(chosen), "expanded": done, "positions": size, "file": str(file)}
-    print_result(content, f"{done} positions expanded; the book now has {size} positions: {file}", json)
+    print_result(content, f"positions expanded: {done}; positions in {file}: {size}", json)
 
 
 @book.command()

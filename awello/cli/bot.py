@@ -22,7 +22,10 @@ def bot(  # nosec B107 # the default is no token
     spec: Annotated[str, typer.Argument(help="Player, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="Address of the club, such as https://HOST", metavar="URL")],
     token: Annotated[
-        str, typer.Option(help="Token of the bot; default: the variable AWELLO_TOKEN, which is safer", metavar="TOKEN")
+        str,
+        typer.Option(
+            help="Token of the bot; default: the environment variable AWELLO_TOKEN, which is safer", metavar="TOKEN"
+        ),
     ] = "",
     game: Annotated[
         list[str] | None,
@@ -36,7 +39,8 @@ def bot(  # nosec B107 # the default is no token
         typer.Option(help="Accept only challenges from this player; can be repeated; default: all", metavar="NAME"),
     ] = None,
     seek: Annotated[
-        str, typer.Option(help="Game to seek when idle, such as 'othello 5m'; default: none", metavar="GAME TIME")
+        str,
+        typer.Option(help="Game and clock to seek when idle, such as 'othello 5m'; default: none", metavar="GAME TIME"),
     ] = "",
     tournament: Annotated[
         str, typer.Option(help="Number or name of a tournament to enter; default: none", metavar="TOURNAMENT")
@@ -54,7 +58,9 @@ def bot(  # nosec B107 # the default is no token
         raise ConfigError(f"--seek {seek!r} is not a game and a clock: write --seek 'othello 5m'")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
-        raise ConfigError("a bot needs a token: create one on the club's page and set AWELLO_TOKEN")
+        raise ConfigError(
+            "a bot needs a token: create one on the club's page and store it in the environment variable AWELLO_TOKEN"
+        )
     if not re.fullmatch(r"[!-~]+", secret):
         raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
     policy = BotPolicy(

@@ -40,7 +40,7 @@ from awello.storage.database import PRIVATE_FILE_MODE
 club = typer.Typer(no_args_is_help=True, help="Manage a club: accounts, tokens, tournaments, backup.")
 app.add_typer(club, name="club")
 
-Database = Annotated[str, typer.Argument(help="File or postgresql://USER@HOST/NAME", metavar="DATABASE")]
+Database = Annotated[str, typer.Argument(help="Club: file or postgresql://USER@HOST/NAME", metavar="DATABASE")]
 Name = Annotated[str, typer.Argument(help="Name of the account", metavar="NAME")]
 Owner = Annotated[str, typer.Argument(help="Account that owns the bot", metavar="OWNER")]
 Last = Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")]
@@ -178,7 +178,7 @@ def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> N
 
 
 def escape_control_characters(text: str) -> str:
-    """Replace unprintable characters by `?`, because attackers may have chosen the names in the log."""
+    """Replace unprintable characters with `?`, because attackers may have chosen the names in the log."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -188,11 +188,13 @@ def create_tournament_command(
     database: Database,
     name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
     start: Annotated[
-        str, typer.Option(help="Local time such as 2026-11-20T18:00, or a delay such as 10m", metavar="TIME")
+        str, typer.Option(help="Start: local time such as 2026-11-20T18:00, or delay such as 10m", metavar="TIME")
     ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
     game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
-    clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 30s+500ms", metavar="TIME")] = "5m",
+    clock: Annotated[
+        str, typer.Option(help="Time for each player: 5m, or 30s+500ms (adds 500 ms per move)", metavar="TIME")
+    ] = "5m",
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
     ] = None,
@@ -262,7 +264,10 @@ def list_tournaments(database: Database, last: Last = 10, json: Json = False) ->
 
 @club.command("cancel-tournament")
 def cancel_tournament(
-    database: Database, number: Annotated[int, typer.Argument(help="Number shown by `tournaments`", metavar="NUMBER")]
+    database: Database,
+    number: Annotated[
+        int, typer.Argument(help="Tournament number, as shown by `awello club tournaments`", metavar="NUMBER")
+    ],
 ) -> None:
     """Cancel a tournament; games in progress continue."""
 
@@ -283,7 +288,9 @@ def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New fi
     """
 
     if is_address(database):
-        raise ConfigError("use pg_dump to back up a club on PostgreSQL: see docs/operations.md")
+        raise ConfigError(
+            "this command cannot back up a club on PostgreSQL: use pg_dump, as docs/operations.md describes"
+        )
     if not Path(database).exists():
         raise ConfigError(f"club {database!r} does not exist: give the file of a club")
     if out.exists():

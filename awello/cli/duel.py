@@ -58,7 +58,7 @@ def duel(
     """Test whether A is stronger than B.
 
     A and B play pairs of games with the same opening and exchanged colours, until a sequential test is decided or
-    --games is reached. Ctrl-C prints the results so far.
+    --games is reached. Ctrl-C stops the duel and prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -108,7 +108,7 @@ def print_result(result: DuelResult) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:
-        console.print(f"games that did not end on the board: {len(reasons)}; reason in the first: {reasons[0]}")
+        console.print(f"games that did not end on the board: {len(reasons)}; reason of the first loss: {reasons[0]!r}")
     console.print(format_verdict(result))
 
 
@@ -116,7 +116,7 @@ def format_verdict(result: DuelResult) -> str:
     """Format the verdict in one line."""
     hypotheses = result.duel.hypotheses
     if result.verdict == "stronger":
-        return "A is stronger" + (f" by more than {hypotheses.elo0:g} Elo" if hypotheses.elo0 else "")
+        return f"A's advantage is more than {hypotheses.elo0:g} Elo" if hypotheses.elo0 else "A is stronger than B"
     if result.verdict == "not stronger":
-        return f"A is not stronger by {hypotheses.elo1:g} Elo"
+        return f"A's advantage is less than {hypotheses.elo1:g} Elo"
     return result.verdict

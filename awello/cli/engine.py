@@ -20,7 +20,10 @@ def engine(
     ],
     limit: Annotated[
         str | None,
-        typer.Option(help="Per move: level=0 to level=30; default: use the clock, else level=12", metavar="LIMIT"),
+        typer.Option(
+            help="Level, from level=0 to level=30; default: set by the clock, or level=12 without a clock",
+            metavar="LIMIT",
+        ),
     ] = None,
     threads: Threads = 1,
     hash: Hash = 64,

@@ -70,7 +70,7 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
 
     console = Console(highlight=False, markup=False)
     shown = [report for report in reports if report.games or report.errors]
-    table = Table("file", "games", "new", "same moves as another", "unfinished", "damaged")
+    table = Table("file", "games", "new", "same moves as another game", "unfinished", "damaged")
     rows = [
         (r.source.name, r.games, r.games - r.imported_before, r.repeated, r.unfinished, len(r.errors)) for r in shown
     ]
@@ -78,7 +78,7 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
     for row in [*rows, *([(f"{len(rows)} files", *totals)] if len(rows) > 1 else [])]:
         table.add_row(str(row[0]), *(f"{count:,d}" if count else "" for count in row[1:]))
     if rows:
-        print_table(console, table, ("file", "same moves as another", "unfinished", "damaged"))
+        print_table(console, table, ("file", "same moves as another game", "unfinished", "damaged"))
     for report in shown:
         for error in report.errors[:MAX_SHOWN_ROWS]:
             print(f"{report.source.name}, {error}")
@@ -90,7 +90,9 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
 @selects_games
 def export(
     options: GameOptions,
-    out: Annotated[Path, typer.Option(help="File, whose extension sets the format; - for stdout", metavar="FILE")],
+    out: Annotated[
+        Path, typer.Option(help="File to write; its extension selects the format; - for stdout", metavar="FILE")
+    ],
     format_name: Annotated[
         str | None,
         typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="FORMAT"),
@@ -160,7 +162,9 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
 
 @games.command()
 def show(
-    number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Number shown by `games list`", metavar="NUMBER")],
+    number: Annotated[
+        int, typer.Argument(min=1, max=2**31 - 1, help="Game number, as shown by `awello games list`", metavar="NUMBER")
+    ],
     format_name: Annotated[
         str | None,
         typer.Option("--format", help="Print the game in a format such as ggf; default: as text", metavar="FORMAT"),
@@ -244,7 +248,7 @@ def print_statistics(statistics: ArchiveStatistics) -> None:
     if not statistics.games:
         return
     decided = max(1, statistics.games - statistics.unfinished)
-    table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of the first")
+    table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of first player")
     counts = [
         f"{count:,d} ({count / decided:.1%})"
         for count in (statistics.first_wins, statistics.second_wins, statistics.draws)

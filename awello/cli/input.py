@@ -20,7 +20,7 @@ def parse_start_position(game: Game, text: str | None) -> Position:
 
 
 def is_file_or_stdin(argument: str) -> bool:
-    """Return whether an argument is `-` or an existing file; transcripts may be too long for a file name."""
+    """Return whether an argument is `-` or an existing file; False if it is too long for a file name."""
     with suppress(OSError, ValueError):
         return argument == "-" or (bool(argument) and Path(argument).exists())
     return False

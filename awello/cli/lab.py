@@ -19,7 +19,7 @@ from awello.rules.game import find_game
 
 @app.command()
 def lab(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Experiment, one of those above")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of an experiment in the list above")],
     game: Annotated[str | None, typer.Option(help="othello or awale; default: depends on NAME", metavar="GAME")] = None,
     variant: Variant = None,
     games: Annotated[

@@ -44,7 +44,9 @@ def match(
     openings: Openings = None,
     clock: Annotated[
         str | None,
-        typer.Option(help="Time for each player, such as 5m or 30s+500ms; default: unlimited", metavar="TIME"),
+        typer.Option(
+            help="Time for each player: 5m, or 30s+500ms (adds 500 ms per move); default: unlimited", metavar="TIME"
+        ),
     ] = None,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -56,7 +58,7 @@ def match(
 ) -> None:
     """Play games between two players.
 
-    A and B play each opening with both colours. Ctrl-C prints the results so far.
+    A and B play each opening with both colours. Ctrl-C stops the match and prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -98,5 +100,7 @@ def print_result(result: MatchResult) -> None:
     console.print(table)
     for number, record in enumerate(result.records, 1):
         if record.loser is not None:
-            console.print(f"first game lost off the board, game {number}: {record.describe()}", soft_wrap=True)
+            console.print(
+                f"game {number} is the first that was lost off the board ({record.describe()})", soft_wrap=True
+            )
             break

@@ -14,7 +14,8 @@ Variant = Annotated[
     str | None, typer.Option(help="Awalé: abapa, tournament or romein; default: abapa", metavar="VARIANT")
 ]
 PositionOption = Annotated[
-    str | None, typer.Option("--position", help="OBF board or Awalé diagram; default: start", metavar="POSITION")
+    str | None,
+    typer.Option("--position", help="OBF board or Awalé diagram; default: start of the game", metavar="POSITION"),
 ]
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
@@ -29,7 +30,7 @@ ArchiveOption = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists all players")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
-Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same games", metavar="SEED")]
+Seed = Annotated[int, typer.Option(help="Random seed, for reproducible games without time limits", metavar="SEED")]
 Openings = Annotated[
     Path | None, typer.Option(help="File of openings, one transcript per line; default: none", metavar="FILE")
 ]

@@ -35,7 +35,7 @@ def perft(
     """Count the leaves of the game tree at a depth.
 
     A pass is a ply; a finished game is one leaf. Prints the result for each depth up to DEPTH as soon as it is
-    known; with --json, only the last result. Ctrl-C keeps the results so far.
+    known; with --json, only the last result. Ctrl-C stops the count and keeps the results of the finished depths.
     """
     chosen = find_game(game, size, variant)
     start, done = parse_start_position(chosen, position), dict[str, float]()

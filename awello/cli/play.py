@@ -30,9 +30,13 @@ def play(
     position: PositionOption = None,
     clock: Annotated[
         str | None,
-        typer.Option(help="Time for each player, such as 5m or 30s+500ms; default: unlimited", metavar="TIME"),
+        typer.Option(
+            help="Time for each player: 5m, or 30s+500ms (adds 500 ms per move); default: unlimited", metavar="TIME"
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed; default: random", metavar="SEED")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed; default: a new seed for each run", metavar="SEED")
+    ] = None,
 ) -> None:
     """Play a game in the terminal.
 
@@ -66,7 +70,9 @@ def play_in_terminal(
     if any(is_human):
         names = " and ".join(start.game.sides[side] for side in (0, 1) if is_human[side])
         rules = start.game.variant or f"{start.game.size}x{start.game.size}"
-        console.print(f"{start.game.adapter.title}, {rules}: you are {names}. Type a move, or help.\n")
+        console.print(
+            f"{start.game.adapter.title}, {rules}: you are {names}. Type a move, or help for a list of commands.\n"
+        )
     try:
         record = play_game(players, start, opening, clock, show)
     except (EOFError, KeyboardInterrupt):

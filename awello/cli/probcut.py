@@ -15,7 +15,9 @@ from awello.lab.report import require_matplotlib
 
 @app.command()
 def probcut(
-    positions: Annotated[int, typer.Option(min=2, help="Positions per number of empty squares", metavar="N")] = 60,
+    positions: Annotated[
+        int, typer.Option(min=2, help="Number of positions for each number of empty squares", metavar="N")
+    ] = 60,
     seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="SEED")] = 0,
     out: Annotated[Path, typer.Option(help="Folder to write to", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,

@@ -67,5 +67,5 @@ def exit_interrupted(folder: Path | str | None) -> NoReturn:
     """Exit after an interrupt; with a folder, print how to resume."""
     if folder is None:
         raise typer.Exit(130)
-    print(f"awello: interrupted: run the same command again to resume from {folder}", file=sys.stderr)
+    print(f"awello: interrupted; run the same command again to resume from {folder}", file=sys.stderr)
     raise SystemExit(130)  # typer.Exit(130) would print another line

@@ -19,7 +19,9 @@ from awello.position import Position
 
 @app.command("run")
 def run_config(
-    config: Annotated[Path, typer.Argument(metavar="FILE", help="YAML file; examples/run.yaml contains every key")],
+    config: Annotated[
+        Path, typer.Argument(metavar="FILE", help="YAML file; examples/run.yaml contains all possible keys")
+    ],
     json: Json = False,
     records: Records = False,
 ) -> None:

@@ -12,7 +12,7 @@ from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
 from awello.cli.app import app
 from awello.cli.options import Cluster, GameName, Json, Openings, Seed, Size, Variant, parse_level, resolve_jobs
-from awello.cli.output import print_result
+from awello.cli.output import format_games, print_result
 from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.errors import ConfigError
 from awello.learn.selfplay import SelfplayPlan
@@ -22,7 +22,7 @@ from awello.rules.game import find_game
 @app.command()
 def selfplay(
     game: GameName,
-    limit: Annotated[str, typer.Option(help="Per move: level=0 to level=30", metavar="LIMIT")],
+    limit: Annotated[str, typer.Option(help="Level of the champion, from level=0 to level=30", metavar="LIMIT")],
     out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
@@ -66,7 +66,7 @@ def selfplay(
     if not finished:
         exit_interrupted(out)
     counts, rate = {"games": played, "new": new, "mean_plies": mean}, new / seconds
-    text = f"{played} games of {mean:.1f} plies, {new} of them new, {rate:.1f} games/s, written to {out}"
+    text = f"{format_games(played)} ({new:,d} new), {mean:.1f} plies on average, {rate:.1f} games/s, written to {out}"
     print_result({**counts, "seconds": seconds, "games_per_second": rate, "folder": str(out)}, text, json)
 
 

@@ -31,14 +31,18 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any", metavar="PORT"),
+        typer.Option(
+            min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any free port", metavar="PORT"
+        ),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core, up to 4", metavar="N")
     ] = None,
     cluster: Cluster = None,
     archive: ArchiveOption = None,
-    no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not save or show games")] = False,
+    no_archive: Annotated[
+        bool, typer.Option("--no-archive", help="Run without an archive: games are neither saved nor listed")
+    ] = False,
     club: Annotated[
         str | None,
         typer.Option(
@@ -51,7 +55,7 @@ def serve(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
-    """Serve the web page to play and analyse both games.
+    """Serve the web page to play and analyse Othello and Awalé.
 
     Ctrl-C stops the server.
     """
@@ -90,7 +94,7 @@ def check_hostname(name: str) -> None:
 
 
 def check_archive(database: str) -> None:
-    """Check that the archive can be opened; if the default archive cannot, warn and start without an archive."""
+    """Check that the archive can be opened; if it is the default archive and cannot, only print a warning."""
     from awello.archive.archive import Archive
 
     try:
@@ -98,7 +102,7 @@ def check_archive(database: str) -> None:
     except (AwelloError, OSError) as error:
         if database:
             raise
-        print(f"awello: games are not saved: {error}; choose another file with --archive", file=sys.stderr)
+        print(f"awello: games are not saved ({error}); choose another file with --archive", file=sys.stderr)
 
 
 def check_tablebase() -> None:
@@ -124,7 +128,7 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
 
 def report_compilation(kernels: KernelCompiler) -> None:
     """Print the progress of the background compilation."""
-    print("awello: compiling the engines' kernels; the first move of a player takes longer", file=sys.stderr)
+    print("awello: compiling the engines' kernels; until this is done, engines take longer to answer", file=sys.stderr)
     if kernels.wait(ENGINE_KERNEL_MODULES):
         print("awello: the engines are starting; compiling other kernels in the background", file=sys.stderr)
     if kernels.wait():

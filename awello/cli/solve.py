@@ -51,7 +51,8 @@ def solve(
     limit: Annotated[
         str,
         typer.Option(
-            help="Awalé, per position outside the tablebase: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT"
+            help="Awalé: limit per position outside the tablebase, such as 14 (plies), 500ms or 450000n (nodes)",
+            metavar="LIMIT",
         ),
     ] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
@@ -59,10 +60,11 @@ def solve(
     """Solve positions: compute the score with best play.
 
     Othello: the score is the mover's final margin in discs. If SOURCE contains scores, they are checked, and the exit
-    status is 1 if any of them is wrong. Ctrl-C prints the totals.
+    status is 1 if any of them is wrong. Ctrl-C stops the search and prints the totals so far.
 
     Awalé: the score is the number of seeds that the mover will still capture, minus the opponent's. SOURCE is a
-    diagram or a file of diagrams. Scores of positions in the tablebase are exact; others are estimates by search.
+    diagram or a file of diagrams. Scores of positions in the tablebase are exact; other scores come from a search and
+    are usually estimates.
     """
 
     chosen = find_game(game, size, variant)
@@ -98,7 +100,7 @@ def read_problems(source: str, game: Game) -> list[Problem]:
 # ---- solving --------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class SolvedProblem:
-    """A problem and its solution; with `wld`, only the winner is known."""
+    """A problem and its analysis; with `wld`, the score is only a win, draw or loss."""
 
     problem: Problem
     analysis: Analysis

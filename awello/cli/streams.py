@@ -17,7 +17,7 @@ ASCII_LOOKALIKES = {
 
 
 def prepare_streams() -> None:
-    """Replace closed streams; in output, replace characters that cannot be encoded by similar ASCII characters."""
+    """Replace closed streams; in output, replace characters that cannot be encoded with similar ASCII characters."""
     codecs.register_error(ERROR_HANDLER, _replace)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -28,7 +28,7 @@ def prepare_streams() -> None:
 
 
 def to_ascii(text: str) -> str:
-    """Replace each character by similar ASCII characters, or by `?` if there are none."""
+    """Replace each character with similar ASCII characters, or with `?` if there are none."""
     return "".join(map(_to_ascii, text))
 
 

@@ -25,8 +25,8 @@ def build(
 ) -> None:
     """Solve all positions with up to N seeds.
 
-    17 seeds need 52 MB and about ten seconds; each additional seed multiplies both by 1.6. A level contains all
-    positions with the same number of seeds; Ctrl-C keeps the finished levels.
+    17 seeds need 52 MB and about ten seconds; each additional seed multiplies both by 1.6. Positions
+    with fewer seeds are solved first; Ctrl-C saves all positions with the numbers of seeds completed so far.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
     with show_step_progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:
@@ -34,7 +34,8 @@ def build(
     seconds = time.perf_counter() - started
     size = base.table.size
     content = {"variant": str(game), "seeds": base.seeds, "positions": size, "seconds": seconds}
-    text = f"{size:,} positions of up to {seeds} seeds, {game}, in {seconds:.1f} s; saved in {tablebase_folder()}"
+    solved = f"{size:,} positions of {game} with up to {seeds} seeds solved in {seconds:.1f} s"
+    text = f"{solved} and saved in {tablebase_folder()}"
     print_result(content, text, json)
 
 

@@ -25,7 +25,7 @@ def print_table(console: Console, table: Table, wrapped: Sequence[str], optional
         omitted.append(name)
     console.print(table)
     if named := [name for name in omitted if name]:
-        console.print(f"omitted on this narrow terminal: {', '.join(named)}", style="dim")
+        console.print(f"columns omitted on this narrow terminal: {', '.join(named)}", style="dim")
 
 
 def _compute_min_width(column: Column) -> int:

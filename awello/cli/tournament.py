@@ -15,7 +15,7 @@ from awello.arena.tournament import BotStanding, Tournament, TournamentResult, p
 from awello.arena.workers import Jobs
 from awello.cli.app import app
 from awello.cli.options import Cluster, GameName, JobsOption, Json, Seed, Size, Variant, resolve_jobs
-from awello.cli.output import print_json
+from awello.cli.output import format_games, print_json
 from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.limits import parse_duration
 from awello.rules.game import find_game
@@ -112,7 +112,9 @@ def print_report(results: TournamentResult) -> None:
         console.print(table)
     for bot in standings:
         for reason, message in bot.messages.items():
-            console.print(f"{bot.spec}: games lost ({reason}): {bot.forfeits[reason]}; the first: {message}")
+            console.print(
+                f"{bot.spec} forfeited {format_games(bot.forfeits[reason])} ({reason}); message of the first: {message}"
+            )
 
 
 def _make_standings(results: TournamentResult, console: Console) -> list[RenderableType]:

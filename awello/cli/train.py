@@ -50,15 +50,19 @@ def patterns(
     data: Annotated[
         list[Path],
         typer.Option(
-            help="Games: a file, or a folder with wthor/*.wtb and games/*.gz; can be repeated", metavar="PATH"
+            help="Games: a file, or a folder with games.jsonl, wthor/*.wtb or games/*.gz; can be repeated",
+            metavar="PATH",
         ),
     ],
     out: TrainingOut = Path("patterns.npz"),
     depth: Annotated[
-        int, typer.Option(min=0, max=12, help="Also learn from searches to N plies; 0: only from results", metavar="N")
+        int,
+        typer.Option(
+            min=0, max=12, help="Also learn from searches to depth N; 0: learn only from game results", metavar="N"
+        ),
     ] = 0,
     positions: Annotated[
-        int, typer.Option(min=100, help="Number of positions to search per game stage", metavar="N")
+        int, typer.Option(min=100, help="With --depth: number of positions to search per stage", metavar="N")
     ] = 200_000,
     jobs: TrainingThreads = 1,
     seed: TrainingSeed = 1,
@@ -94,18 +98,20 @@ def patterns(
 def format_step(step: StageResult) -> str:
     """Format the result of a training step in one line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
-    errors = f"error {step.error:5.2f} discs ({step.initial_error:5.2f} before), {step.results:5.2f} against results"
-    return f"{learnt}, {errors}"
+    errors = f"error {step.error:5.2f} discs ({step.initial_error:5.2f} before the fit)"
+    return f"{learnt}, {errors}, {step.results:5.2f} discs against game results"
 
 
 def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
-    """Plot the errors by stage, relative to the training labels and to the results."""
+    """Plot the errors by stage: against the training labels, and against the results of the games."""
     for labels in dict.fromkeys(step.labels for step in steps):
         chosen = sorted((step for step in steps if step.labels == labels), key=lambda step: step.empties)
         empties = [step.empties for step in chosen]
-        axes.plot(empties, [step.results for step in chosen], "o-", label=f"learnt from {labels}, against results")
+        axes.plot(empties, [step.results for step in chosen], "o-", label=f"trained on {labels}, error against results")
         if labels != "results":
-            axes.plot(empties, [step.error for step in chosen], "s-", label=f"learnt from {labels}, against {labels}")
+            axes.plot(
+                empties, [step.error for step in chosen], "s-", label=f"trained on {labels}, error against {labels}"
+            )
     axes.invert_xaxis()
     axes.set_xlabel("empty squares")
     axes.set_ylabel("root mean square error on held-out games, discs")
@@ -133,8 +139,8 @@ def awale_network(
             rows.append({"round": result.number, "examples": result.examples, "error": result.error})
             if not json:
                 print(
-                    f"round {result.number:3d}: {result.examples:8,d} examples, error {result.error:.2f} seeds, "
-                    f"{result.baseline_error:.2f} if all values are 0",
+                    f"round {result.number:3d}: {result.examples:8,d} examples, error {result.error:.2f} seeds "
+                    f"({result.baseline_error:.2f} seeds if every prediction were 0)",
                     flush=True,
                 )
     text = f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}"
@@ -157,8 +163,8 @@ def perceptron(
 ) -> None:
     """Train the perceptron of the player puct by self-play.
 
-    Prints ten reports, with the loss and the score of puct@100n in 20 games against uct@1000n. Can be interrupted; run
-    the same command again to resume.
+    Prints ten reports, each with the loss and with the score of puct@100n in 20 games against uct@1000n. Can be
+    interrupted; run the same command again to resume.
     """
 
     chosen, seconds = find_game(game, size, variant), parse_training_time(duration)

@@ -19,19 +19,22 @@ if TYPE_CHECKING:  # needs PyTorch, an optional dependency
     from awello.learn.cnn_positions import GameArrays
 
 NETWORK_FILE = "network.onnx"
-PREPARED_GAMES_SUFFIX = ".npz"  # extension of the games prepared by an earlier run
+PREPARED_GAMES_SUFFIX = ".npz"  # extension of the file of games that an earlier run has prepared
 BATCH_SIZES = {"cpu": 256, "cuda": 4096}
 TEST_SET_LABELS = {
     "winners": "winners' moves",
     "all": "all moves",
-    "winners_new": "winners' moves, games not played before",
-    "all_new": "all moves, games not played before",
+    "winners_new": "winners' moves, games not trained on",
+    "all_new": "all moves, games not trained on",
 }
 
 
 @train.command()
 def cnn(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="WTHOR files, folders, archives or games.npz")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="WTHOR files, folders of them, archives, or games.npz of an earlier run"),
+    ],
     duration: DurationOption = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")] = Path("cnn"),
     network: Annotated[
@@ -44,10 +47,12 @@ def cnn(
         typer.Option(help="Input planes: mover and opponent, Black and White, or a single plane"),
     ] = "mover",
     moves: Annotated[
-        Literal["all", "winners"], typer.Option(help="Moves to learn: all, or only those of winners (no value head)")
+        Literal["all", "winners"],
+        typer.Option(help="Moves to learn: all, or only those of winners, without a value head"),
     ] = "all",
     teacher: Annotated[
-        Path | None, typer.Option(help="weights.pt of a larger network, the teacher; default: none", metavar="FILE")
+        Path | None,
+        typer.Option(help="File weights.pt of a larger network to learn from; default: none", metavar="FILE"),
     ] = None,
     seed: TrainingSeed = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")] = None,
@@ -58,9 +63,9 @@ def cnn(
     """Train a convolutional network on Othello games.
 
     The network predicts the move played and the winner. Prints ten reports of the loss and the accuracy on validation
-    games, and finally the accuracy on test games: games from 2016 on, or a random tenth if these are too few or too
-    many. To use the network, play with cnn,weights=FOLDER/network.onnx. Can be interrupted; run the same command again
-    to resume.
+    games, and finally the accuracy on test games. The test games are those from 2016 on; if these are too few or too
+    many, a random tenth of all games is used instead. To play with the network, use the player
+    cnn,weights=FOLDER/network.onnx. Can be interrupted; run the same command again to resume.
     """
     seconds = parse_training_time(duration)
     check_paths(paths)
@@ -110,7 +115,7 @@ def find_device(requested: str | None, threads: int | None) -> str:
         import onnxruntime  # noqa: F401
         import torch
     except ImportError:
-        raise ConfigError("training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'") from None
+        raise ConfigError("training needs PyTorch, onnx and onnxruntime: run pip install 'awello[train]'") from None
     if requested == "cuda" and not torch.cuda.is_available():
         raise ConfigError("PyTorch finds no usable GPU: omit --device cuda")
     torch.set_num_threads(threads or torch.get_num_threads())
@@ -118,7 +123,7 @@ def find_device(requested: str | None, threads: int | None) -> str:
 
 
 def check_paths(paths: Sequence[Path]) -> None:
-    """Check that the paths exist and can be combined."""
+    """Check that all paths exist, and that an .npz file is the only one."""
     for path in paths:
         if not path.exists():
             raise ConfigError(f"{str(path)!r} does not exist: give WTHOR files, a folder of them, or an archive")
@@ -129,7 +134,7 @@ def check_paths(paths: Sequence[Path]) -> None:
 
 
 def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
-    """Read the games; unless they are already prepared, first write them to a file in the output folder."""
+    """Read the games of an .npz file; from other paths, first write the games to such a file in the output folder."""
     from awello.learn.cnn_games import write_games
     from awello.learn.cnn_positions import GameArrays
 
@@ -146,11 +151,11 @@ def format_report(report: dict[str, Any]) -> list[str]:
     lines = [f"{'test games':40}{'positions':>11}{'top 1':>9}{'top 3':>9}"]
     lines += [f"{label:40}{format_accuracy(test[name])}" for name, label in TEST_SET_LABELS.items()]
     stages = sorted(test["stages"].items(), key=lambda stage: int(stage[0]))
-    lines += ["winners' moves by empty squares"]
+    lines += ["winners' moves, by number of empty squares"]
     lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_accuracy(result)}" for low, result in stages]
     if report["plan"]["network"] == "residual" and report["plan"]["moves"] == "all":
         right = test["value"]["sign_accuracy"]
-        lines += [f"the value favours the winner in {right:.1%} of the positions of decided games"]
+        lines += [f"the value favours the winner in {right:.1%} of the positions from test games that were not drawn"]
     return lines
 
 
@@ -165,20 +170,20 @@ def describe_training(report: dict[str, Any], out: Path) -> list[str]:
     """Describe the training run, and how to play with the network."""
     games, positions, config = report["games"], report["positions"], report["plan"]
     steps = f"{report['step']:,d} steps of {config['batch_size']} positions, {report['epochs']:.2f} epochs"
-    others = f"{games['validation']:,d} for validation, {games['test']:,d} for testing"
+    others = f"{games['validation']:,d} validation games, {games['test']:,d} test games"
     lines = [
         f"{games['training']:,d} training games with {positions['training']:,d} positions; {others}",
         f"{report['parameters']:,d} weights, {steps}, {report['seconds']:.0f} s; written to {out}",
     ]
     if config["network"] == "residual" and config["view"] == "mover":
-        return [*lines, f"play with it: cnn,weights={out / NETWORK_FILE}"]
+        return [*lines, f"play with the network: cnn,weights={out / NETWORK_FILE}"]
     return [*lines, "no player can use this network: omit --network and --view to train one for the player cnn"]
 
 
 def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
     """Plot the loss and the validation accuracy by step."""
     steps, right = [row["step"] for row in rows], axes.twinx()
-    axes.plot(steps, [row["moves"] for row in rows], "o-", color="tab:gray", label="training loss of moves")
+    axes.plot(steps, [row["moves"] for row in rows], "o-", color="tab:gray", label="training loss of the policy")
     for name, label, colour in (("top1", "winners'", "tab:blue"), ("top1_all", "all", "tab:orange")):
         right.plot(steps, [100 * row[name] for row in rows], "s-", color=colour)
         axes.plot([], [], "s-", color=colour, label=f"{label} moves predicted, validation")  # for the legend

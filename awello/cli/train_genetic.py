@@ -26,7 +26,7 @@ COMMAND_HELP = """Train the weights of the Awalé heuristic {name}.
 Uses the genetic algorithm of report 1. Can be interrupted; run the same command again to resume from the last complete
 generation.
 """
-TrainingVariant = Annotated[str, typer.Option(help="Awalé: abapa, tournament or romein", metavar="VARIANT")]
+TrainingVariant = Annotated[str, typer.Option(help="Rules of Awalé: abapa, tournament or romein", metavar="VARIANT")]
 Nodes = Annotated[int, typer.Option(min=1, help="Search nodes per move", metavar="N")]
 
 
@@ -75,8 +75,8 @@ def otage(
 ) -> None:
     """Train the factors of Otage's evaluation.
 
-    Uses the genetic algorithm of report 1 and the patterns in the memory; at the end, writes the factors to the memory.
-    Can be interrupted; run the same command again to resume from the last complete generation.
+    Uses the genetic algorithm of report 1 and the patterns in Otage's memory; at the end, writes the factors to that
+    memory. Can be interrupted; run the same command again to resume from the last complete generation.
     """
     from awello.learn.otage_factors import make_config, write_factors
 
@@ -123,10 +123,11 @@ def run_evolution(
 
 
 def describe_evolution(evolution: "Evolution", separator: str = ", ") -> str:
-    """Describe the latest generation; `separator` precedes its weights."""
+    """Describe the latest generation; `separator` precedes the best weights."""
     last = evolution.history[-1]
     weights = " ".join(map(str, last.weights))
-    return f"generation {len(evolution.history)}: best {last.best}, mean {last.mean:.0f}{separator}weights {weights}"
+    fitness = f"best fitness {last.best}, mean fitness {last.mean:.0f}"
+    return f"generation {len(evolution.history)}: {fitness}{separator}best weights {weights}"
 
 
 def plot_fitness(axes: Any, evolution: "Evolution") -> None:

@@ -56,9 +56,9 @@ def tree(
 
 
 def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
-    """Search a tree of nested lists with the algorithm that a spec names."""
+    """Parse a tree of nested lists, and search it with the algorithm that the spec names."""
     if spec.heuristic or spec.limit or spec.settings:
-        raise SpecError(f"with --leaves, --search must be a name without settings: write {spec.name}")
+        raise SpecError(f"with --leaves, --search must be only the name of an algorithm: write --search {spec.name}")
     return search_tree(spec.name, parse_lists(text))
 
 

@@ -19,7 +19,7 @@ def warmup(json: Json = False) -> None:
     load_kernels()  # also compiles kernels that the worker processes failed to compile
     seconds = time.perf_counter() - started
     done, total = notice.done, notice.total
-    text = f"{done} kernels compiled in {seconds:.1f} s, {total - done} were up to date; saved in {CACHE_FOLDER}"
+    text = f"compiled {done} of {total} kernels in {seconds:.1f} s; all are saved in {CACHE_FOLDER}"
     if not COMPILED:
         text = "NUMBA_DISABLE_JIT is set: kernels run as plain Python"
     print_result({"compiled": done, "kernels": total, "seconds": seconds, "cache": str(CACHE_FOLDER)}, text, json)

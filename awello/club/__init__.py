@@ -1,3 +1,3 @@
-"""The club: games between users and bots, with ratings.  `awello.web` connects clients to it."""
+"""The club: games between users and bots, with ratings.  `awello.web` connects clients to the club."""
 
-NEEDS_EXTRA = "a club needs an extra: pip install 'awello[club]'"
+NEEDS_EXTRA = "packages for the club are missing: install them with pip install 'awello[club]'"

@@ -1,4 +1,4 @@
-"""Accounts of users and bots: passwords, sessions of browsers, tokens of bots.
+"""Accounts of users and bots, with their passwords, browser sessions and bot tokens.
 
 Passwords are hashed with argon2.  Sessions and tokens are stored as digests, so that a copy of the database cannot be
 used to log in.  A login with an unknown name takes as long as one with a wrong password.
@@ -34,7 +34,7 @@ KNOWN_DEVICE_SECONDS = 180 * 86400.0  # from the last login until a known device
 MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and client networks together
 
 _hasher = PasswordHasher()
-_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, for equal response times
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, so that all logins take equally long
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Account:
 
 
 def account_of(row: Any) -> Account:
-    """Return the account that a row of the table describes."""
+    """Return the account that a row of the table `accounts` describes."""
     return Account(row.id, row.name, row.bot, row.owner)
 
 
@@ -68,7 +68,7 @@ def hash_password(password: str) -> str:
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
         raise ClubError(
             "password_length",
-            f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters: choose another",
+            f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters: choose another password",
             min=MIN_PASSWORD_CHARS,
             max=MAX_PASSWORD_CHARS,
         )
@@ -81,7 +81,7 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
         raise ClubError(
             "invalid_name",
             f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and begins with a letter: "
-            "choose another",
+            "choose another name",
             min=MIN_NAME_CHARS,
             max=MAX_NAME_CHARS,
         )
@@ -137,7 +137,7 @@ def password_changed_error() -> ClubError:
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store a new password hash, end all sessions and delete known devices.
+    """Store a new password hash of an account, end its sessions and delete its known devices.
 
     Raises `ClubError` if the account is closed, or if `old` is given and is not the stored hash.
     """
@@ -151,7 +151,7 @@ def change_password(connection: Connection, account: Account, hashed: str, old: 
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
-    """Return whether a password matches a hash; False without a hash, after the same time."""
+    """Return whether a password matches a hash; without a hash, take the same time and return False."""
     try:
         return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
     except (VerifyMismatchError, InvalidHashError):
@@ -162,7 +162,7 @@ def verify_password(hashed: str | None, password: str) -> bool:
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and the client network of a login.
 
-    If the account has more than `MAX_KNOWN_DEVICES_PER_ACCOUNT`, the least recently used ones are deleted.
+    At most `MAX_KNOWN_DEVICES_PER_ACCOUNT` devices and networks of an account are kept: the most recently used.
     """
     _store_digests(
         connection,
@@ -189,7 +189,10 @@ def find_known_origin(connection: Connection, account: int, device: str, network
 def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
-    """Store digests that expire after `seconds`; keep at most `max_digests` of the account, and no expired ones."""
+    """Store digests that expire after `seconds`.
+
+    Deletes expired digests, and the account's oldest ones if it has more than `max_digests`.
+    """
     now, own_rows = time.time(), table.c.account == account.id
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.id, "digest": digest, "expires": now + seconds} for digest in digests]
@@ -209,7 +212,7 @@ def digest_of(secret: str) -> bytes:
 
 
 def create_session(connection: Connection, account: Account) -> str:
-    """Create a session and return its secret; delete expired sessions and the account's oldest above the limit."""
+    """Create a session and return its secret; delete expired sessions and, above the limit, the account's oldest."""
     secret = secrets.token_urlsafe(32)
     _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret

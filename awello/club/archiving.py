@@ -22,7 +22,10 @@ Archiver = Callable[[Record], Awaitable[Any]]
 
 
 async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive finished games until `archive` returns None.  `ended` signals that another game has ended."""
+    """Archive finished games with the function that `archive` returns; stop when `archive` returns None.
+
+    `ended` signals that another game has ended.
+    """
     while write := archive():
         ended.clear()
         last = 0

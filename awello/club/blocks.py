@@ -1,6 +1,6 @@
-"""Blocks: a player whom an account has blocked cannot be paired with it or send it challenges, rematch offers or chat.
+"""Blocks: a blocked player cannot send challenges, rematch offers or chat messages to the account that blocked it.
 
-Blocked players are not notified of the block.
+The lobby does not pair the seeks of the two.  Blocked players are not notified of the block.
 """
 
 import time
@@ -40,7 +40,7 @@ class BlockList:
         account, other = client.require_account(), await self.server.store.read(partial(get_account, name=name))
         mine = self._blocked.get(account.id, {})
         if other.id == account.id:
-            raise ClubError("block_self", "you cannot block yourself")
+            raise ClubError("block_self", "you cannot block yourself: give the name of another player")
         if other.id not in mine:
             if len(mine) >= MAX_BLOCKS_PER_ACCOUNT:
                 message = f"you have already blocked {MAX_BLOCKS_PER_ACCOUNT} players: unblock one"

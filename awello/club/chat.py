@@ -48,7 +48,7 @@ class Chat:
         if live_game is None:
             raise ClubError(
                 "chat_unavailable",
-                f"game {number} has no chat: it is not in progress and has not just ended",
+                f"game {number} is not in progress and has not just ended: chat during a game or shortly after it",
                 game=number,
             )
         other = live_game.opponent(account.id)
@@ -90,7 +90,7 @@ def _clean_text(text: str) -> str:
     if not 0 < len(text) <= MAX_MESSAGE_CHARS:
         raise ClubError(
             "chat_length",
-            f"a message has 1 to {MAX_MESSAGE_CHARS} characters, not {len(text)}",
+            f"the message has {len(text)} characters: send a message of 1 to {MAX_MESSAGE_CHARS} characters",
             max=MAX_MESSAGE_CHARS,
             length=len(text),
         )

@@ -1,6 +1,6 @@
 """Disconnected players, and the grace period after which their opponents can claim the win.
 
-The period is shorter in fast games, and longer for a player who has reconnected before.  The clocks keep running.
+The grace period is shorter in fast games and longer for a player who has reconnected before.  The clocks keep running.
 """
 
 import math
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 MIN_GRACE_SECONDS, MAX_GRACE_SECONDS = 10.0, 30.0  # bounds of the first grace period
 GRACE_DIVISOR = 6  # the first grace period is a player's estimated time divided by this
 MAX_GRACE_FACTOR = 4  # the longest grace period, as a multiple of the first
-RESTART_GRACE_SECONDS = 30.0  # added for players who have not reconnected since a restart of the server
+RESTART_GRACE_SECONDS = 30.0  # added to the grace period of players who have not returned after a restart of the server
 MAX_TRACKED_ACCOUNTS = 10_000  # disconnected accounts
 
 
 def grace_period(control: Clock, reconnects: int) -> float:
-    """Return the grace period in seconds of a player who has already reconnected `reconnects` times in the game."""
+    """Return the grace period, in seconds, of a player who has already reconnected `reconnects` times in the game."""
     once = min(MAX_GRACE_SECONDS, max(MIN_GRACE_SECONDS, estimate_seconds(control) / GRACE_DIVISOR))
     return once * min(1 + reconnects, MAX_GRACE_FACTOR)
 
@@ -55,7 +55,7 @@ class DisconnectTracker:
             self.server.send_to_account(live_game.opponent(account).id, self.event_for(live_game, account))
 
     def event_for(self, live_game: LiveGame, account: int) -> Message:
-        """Return the event that tells an opponent whether the account is online, or when the win can be claimed."""
+        """Return the event that tells an opponent whether the account is online and, if not, when to claim the win."""
         side = live_game.state.side_of(account)
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)

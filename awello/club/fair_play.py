@@ -25,7 +25,8 @@ MIN_RATED_PLIES_4X4 = 4  # the same for Othello 4x4, where a complete game has a
 DAY_SECONDS, HOUR_SECONDS = 86400.0, 3600.0
 MAX_DAILY_RATED_GAMES_PER_PAIR = 10
 MAX_FREE_EXITS_PER_HOUR = 3  # rated games that an account can leave early without a suspension
-SUSPENSION_SECONDS_PER_EXIT, MAX_SUSPENSION_SECONDS = 300.0, 1800.0  # of a suspension: per further exit, and at most
+SUSPENSION_SECONDS_PER_EXIT = 300.0  # added to a suspension for each early exit above the limit
+MAX_SUSPENSION_SECONDS = 1800.0
 MAX_TRACKED_ACCOUNTS = 10_000  # accounts with early exits that are kept in memory
 
 # Why a game that was requested as rated is not rated.
@@ -66,7 +67,7 @@ def find_early_leaver(state: GameState) -> int | None:
 
 
 class FairPlayMonitor:
-    """Counts the recent early exits of each account; the counts are only in memory, so a restart clears them."""
+    """Counts the recent early exits of each account; the counts are kept only in memory, so a restart clears them."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server

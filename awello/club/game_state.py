@@ -20,7 +20,7 @@ BEHIND_AT_LIMIT, DRAW_AT_LIMIT = "was behind at the move limit", "the move limit
 LEFT_GAME, DRAW_CLAIMED = "left the game", "a draw was claimed"
 FIRST_MOVE_SECONDS = 30.0  # for the first move of each side
 MAX_PLIES = 2000  # limit for Awalé, where a game can last for thousands of moves without a repeated position
-DRAW_OFFER_INTERVAL = 10  # plies between two draw offers of one side
+DRAW_OFFER_INTERVAL = 10  # minimum number of plies between two draw offers of the same side
 
 Value = TypeVar("Value")
 
@@ -131,7 +131,7 @@ class GameState:
         if ply != len(self.moves):
             raise ClubError(
                 "wrong_ply",
-                f"game {self.number} is at ply {len(self.moves)}, not {ply}: update its state",
+                f"game {self.number} is at ply {len(self.moves)}, not {ply}: request the current state of the game",
                 game=self.number,
                 ply=len(self.moves),
                 given=ply,
@@ -213,11 +213,12 @@ class GameState:
         if self.tournament is not None:
             raise ClubError(
                 "tournament_game",
-                f"game {self.number} belongs to a tournament: play on, or resign",
+                f"game {self.number} belongs to a tournament and cannot be aborted: play on, or resign",
                 game=self.number,
             )
         if len(self.moves) > side:
-            raise ClubError("game_started", f"game {self.number} has started: play on, or resign", game=self.number)
+            message = f"game {self.number} has started and can no longer be aborted: play on, or resign"
+            raise ClubError("game_started", message, game=self.number)
         return replace(self, reason=ABORTED, aborted_by=side)
 
     def claim(self, account: int, draw: bool = False) -> "GameState":
@@ -226,7 +227,7 @@ class GameState:
         if len(self.moves) < 2:
             raise ClubError(
                 "claim_before_start",
-                f"a claim in game {self.number} is possible only after both players have moved: wait, or abort it",
+                f"a claim in game {self.number} is possible only after each side's first move: wait, or abort the game",
                 game=self.number,
             )
         if not draw:

@@ -26,7 +26,7 @@ ExtraWrite = Callable[[Connection, GameState], None]
 
 @dataclass(eq=False)
 class ClientConnection:
-    """A client's connection.  Without an account it can only watch; an account can have several connections."""
+    """A connection of a client, who can only watch without an account; an account can have several connections."""
 
     account: Account | None
     send: Callable[[Message], None]

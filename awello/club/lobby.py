@@ -89,7 +89,7 @@ class Lobby:
         if other is None or other.id not in self.server.online:
             raise player_offline_error(name)
         if other.id == account.id:
-            raise ClubError("challenge_self", "you cannot challenge yourself")
+            raise ClubError("challenge_self", "you cannot challenge yourself: give the name of another player")
         self.server.blocks.require_not_blocked(other, account)
         if len(self.challenges.with_key(("by", account.id))) >= MAX_CHALLENGES_PER_ACCOUNT:
             message = f"you already have {MAX_CHALLENGES_PER_ACCOUNT} open challenges: withdraw one"
@@ -112,7 +112,8 @@ class Lobby:
             offer.recipient.id if offer.recipient else None,
         )
         if offer is None or not mine:
-            raise ClubError("not_your_offer", f"offer {number} is not yours, or was withdrawn", number=number)
+            message = f"offer {number} is no longer open, or is neither yours nor a challenge to you: choose another"
+            raise ClubError("not_your_offer", message, number=number)
         self._remove(offer)
         if offer.recipient:
             self._notify_declined(offer.recipient if offer.account.id == account.id else offer.account, offer, account)

@@ -140,7 +140,7 @@ def _penalties(
     one: int | None, other: int | None, past: Mapping[int, PlayerHistory], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
     """Return the penalties of a pair, most important first."""
-    assert one is not None  # the bye is the last slot
+    assert one is not None  # the bye is the last slot, so it is never the first of a pair
     if other is None:
         mine = past[one]
         return mine.count_meetings(None), 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.seed_rank
@@ -168,9 +168,9 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> PlayerPair:
     """Choose who moves first: the player with the lower side balance.
 
-    If the balances are equal, the players' latest games are compared, then the games before: where their sides first
-    differ, the player who moved second then moves first now.  If they never differ, the choice alternates between
-    boards.
+    If the balances are equal, the sides in the players' past games are compared, latest games first: at the first
+    difference, the player who moved second in that past game moves first now.  If both players always had the same
+    sides, the choice alternates between boards.
     """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:

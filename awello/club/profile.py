@@ -31,7 +31,7 @@ def load_profile(connection: Connection, name: str, limit: int, before: int | No
 
 
 def load_ratings(connection: Connection, account: int) -> list[dict[str, Any]]:
-    """Load an account's rating in each pool in which it has one, with its numbers of wins, draws and losses."""
+    """Load all ratings of an account, one per rating pool, with the wins, draws and losses in each pool."""
     entries = []
     query = select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool)
     for row in connection.execute(query).mappings():

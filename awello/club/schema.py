@@ -55,7 +55,7 @@ tournaments = Table(
     *required_columns(Boolean, "rated"),
     *required_columns(Integer, "rounds"),  # 0 for a round robin until it starts
     *required_columns(Text, "state", index=True),
-    *required_columns(Integer, "round"),  # the current one; 0 before the first
+    *required_columns(Integer, "round"),  # number of the current round; 0 before the first round
 )
 entrants = Table(
     "entrants",
@@ -63,8 +63,8 @@ entrants = Table(
     *reference_columns("tournaments", "tournament", primary_key=True),
     *reference_columns("accounts", "account", primary_key=True, index=True),
     *required_columns(Float, "entered"),
-    *optional_columns(Integer, "seed"),  # from 1, highest rating first; set at the start
-    *optional_columns(Text, "network"),  # cleared at the start; None for the server's own machine
+    *optional_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
+    *optional_columns(Text, "network"),  # deleted when the tournament starts; None for the server's own machine
 )
 games = Table(
     "games",
@@ -125,7 +125,8 @@ audit = Table(
 heartbeat = Table(
     "heartbeat", metadata, *required_columns(Float, "time")
 )  # one row: when the club was last known to be open
-writer = Table(  # one row: the epoch, incremented when a server opens the club; the number of its last transaction
+# One row: the epoch, incremented when a server opens the club, and the number of that server's last transaction.
+writer = Table(
     "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "last_transaction")
 )
 known_devices = Table(  # devices and networks that have been used to log in
@@ -161,7 +162,7 @@ def add_writer_and_devices(connection: Connection) -> None:
 
 
 def add_fair_play(connection: Connection) -> None:
-    """Add blocks, the networks of entrants, and an index to find the games between two players."""
+    """Add a table of blocks, a column for the client networks of entrants, and an index of games by players."""
     blocks.create(connection)
     connection.exec_driver_sql("ALTER TABLE entries ADD COLUMN network TEXT")
     connection.exec_driver_sql("CREATE INDEX games_by_pair ON games (first, second, begun)")

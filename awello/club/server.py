@@ -168,7 +168,7 @@ class ClubServer:
         self.tournaments.client_connected(client)
 
     def disconnect(self, client: ClientConnection) -> None:
-        """Remove a connection.  If it was its account's last, withdraw the account's offers; the games continue."""
+        """Remove a connection; if its account has no other, withdraw the account's offers, but continue its games."""
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
@@ -259,7 +259,7 @@ class ClubServer:
         return await self._act(live_game, change)
 
     async def watch(self, client: ClientConnection, number: int) -> Message:
-        """Return the state of a game, and send the client its changes until it ends."""
+        """Return the state of a game, and send the client every change until the game ends."""
         live_game = self.live_games.get(number) or self.ended.get(number) or await self._load_live_game(number)
         if not live_game.state.over:
             live_game.watchers.add(client)
@@ -350,7 +350,7 @@ class ClubServer:
             return live_game
         if live_game := self.ended.get(number):
             raise ClubError("game_over", f"game {number} is over", game=number)
-        raise ClubError("game_not_live", f"game {number} is not in progress", game=number)
+        raise ClubError("game_not_live", f"game {number} is not in progress: check the number", game=number)
 
     async def _load_live_game(self, number: int) -> LiveGame:
         return await self.store.read(partial(load_game, number=number))
@@ -382,7 +382,7 @@ class ClubServer:
         return True
 
     def check_can_play(self, account: Account, terms: GameTerms) -> None:
-        """Raise `ClubError` if the account has too many games, or if its rated games are suspended."""
+        """Raise `ClubError` if the account has too many live games, or if a suspension forbids these terms."""
         if len(self.live_games.with_key(account.id)) + self._starting[account.id] >= _max_games(account):
             limit = _max_games(account)
             message = f"{account.name} is already playing {limit} games: one of them must end first"

@@ -1,12 +1,12 @@
 """The club's database: every change is stored here before clients are notified.
 
-One thread writes.  Operations that are submitted while it writes are queued and then written together in one
+One thread writes.  Operations that are submitted while that thread is busy are queued and then written together in one
 transaction, so that many games share the cost of a commit.
 
-The table `writer` has one row: the epoch of the server that opened the club last, and the number of its last
-transaction.  Every transaction of a server first stores its own number there.  If another server has opened the club
-in the meantime, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the stored
-number shows whether the transaction was committed.
+The table `writer` has one row: the epoch of the server that opened the club last, and the number of that server's last
+transaction.  Every transaction of a server starts by storing its own number in this table.  If another server has
+opened the club in the meantime, the epoch differs and the transaction is refused.  If the connection is lost during
+COMMIT, the stored number shows whether the transaction was committed.
 
 After a failed write, the content of the database is uncertain.  `write` then refuses all operations until the server
 has loaded the games from the database again.
@@ -54,7 +54,7 @@ def unavailable_error() -> ClubError:
 
 
 class ClubStore:
-    """The database of a club, with a queue of writes; for threads and for coroutines."""
+    """The database of a club, with a queue of writes, and with methods for threads and for coroutines."""
 
     def __init__(self, database: str | Path) -> None:
         self.engine = open_database(database, CLUB)
@@ -72,7 +72,7 @@ class ClubStore:
         self._writer.start()
 
     def acquire(self) -> None:
-        """Become the only server of this club until the store is closed; two would overwrite each other's games."""
+        """Become this club's only server until the store is closed; two servers would overwrite each other's games."""
         self._unlock()  # a restarted database has lost the lock, and a lock file may have been deleted
         self._lock = lock_exclusively(self.engine)
         if self._lock is None:
@@ -119,7 +119,7 @@ class ClubStore:
             raise unavailable_error()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation in a transaction; raise `ClubError` if a write has failed, this one or an earlier one."""
+        """Run an operation in a transaction; raise `ClubError` while `failing`, or if it cannot be written."""
         self.require_available()
         return await self.force_write(operation)
 
@@ -130,7 +130,7 @@ class ClubStore:
             result = await asyncio.wrap_future(self.submit(operation))
         except StorageError as error:
             if self.failed_at is None:
-                logging.getLogger("awello").error("the club refuses changes: %s", error)
+                logging.getLogger("awello").error("a write failed, and the club refuses further changes (%s)", error)
                 self.failed_at = submitted
             self.failures += 1
             self.require_available()
@@ -231,7 +231,7 @@ def _run_together(connection: Connection, operations: Sequence[Operation]) -> li
 def _run_separately(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
     """Run a batch with a savepoint per operation; failed operations are rolled back and return their exception.
 
-    Savepoints nearly double the time of a hundred moves, so they are used only after a failure.
+    Savepoints nearly double the time to write a hundred moves, so they are used only after a failure.
     """
     outcomes: list[Any] = []
     for operation in operations:

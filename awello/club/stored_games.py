@@ -19,12 +19,12 @@ from awello.record import Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
-UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # sets the columns that each execution gives
+UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # each execution passes the values to set
 
 
 @dataclass(frozen=True)
 class SaveGame:
-    """An operation that saves a game and, if its result counts for ratings, updates and returns both ratings."""
+    """An operation that saves a game; if the result counts for ratings, it updates and returns the players' ratings."""
 
     state: GameState
 
@@ -33,13 +33,13 @@ class SaveGame:
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        """Update both ratings and return them; None if the result does not count or has been counted before."""
+        """Update and return the players' ratings; return None if the result does not count or has been counted."""
         return _rate_game(connection, self.state) if affects_ratings(self.state) else None
 
 
 # ---- games -----------------------------------------------------------------------------------------------------------
 def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameState:
-    """Insert the game that `make` creates from the next free number."""
+    """Insert a new game; `make` creates its state from the next free game number."""
     state = make(next_id(connection, games))
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
     control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
@@ -49,7 +49,7 @@ def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameSt
 
 
 def save_games(connection: Connection, states: Sequence[GameState]) -> None:
-    """Save the states of games."""
+    """Write the given states to the rows of their games."""
     if states:
         connection.execute(UPDATE_GAME, [{"number": state.number, **_changing_columns(state)} for state in states])
 
@@ -64,7 +64,8 @@ def game_state_of(row: Any) -> GameState:
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
-        raise StorageError(f"game {row.id} of the club is damaged: move {legal + 1} is not legal; restore a backup")
+        message = f"game {row.id} of the club is damaged: move {legal + 1} is not legal"
+        raise StorageError(f"{message}; restore the club's database from a backup")
     seconds = tuple(array("f", row.seconds))
     state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
     control = Clock(row.base, row.increment)
@@ -95,7 +96,7 @@ def _changing_columns(state: GameState) -> dict[str, Any]:
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
 def load_rating(connection: Connection, account: int, pool: str) -> Rating:
-    """Load the rating of an account in a pool; without a rated game, return the initial rating."""
+    """Load the rating of an account in a pool; return the initial rating if the account has no rated game there."""
     query = select(ratings.c.mean, ratings.c.deviation).where(ratings.c.account == account, ratings.c.pool == pool)
     row = connection.execute(query).first()
     return Rating(row.mean, row.deviation) if row else Rating()
@@ -113,7 +114,7 @@ def load_rating_changes(connection: Connection, game: int) -> tuple[tuple[float,
 
 
 def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating] | None:
-    """Update both ratings after a game and return them; None if they have already been updated."""
+    """Update and return the players' ratings after a game; return None if the game has already been rated."""
     if load_rating_changes(connection, state.number):
         return None
     pool = pool_of(state.game, state.control)
@@ -148,7 +149,7 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """Load the time at which the club was last known to be open: the heartbeat or, if later, the last clock start."""
+    """Load when the club was last known to be open: the heartbeat or, if later, the latest start of a turn."""
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
     return None if recorded is None else max(recorded, started or recorded)

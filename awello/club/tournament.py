@@ -25,7 +25,7 @@ class TournamentPairing(Pairing):
 
     @property
     def players(self) -> tuple[int, ...]:
-        """The players of the pairing."""
+        """The account ids of the players: two, or one if the player has a bye."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
     def was_missed_by(self, account: int) -> bool:
@@ -47,7 +47,7 @@ class ClubTournament:
     state: str
     round: int
     entrants: tuple[Account, ...] = ()
-    """In order of entry before the start; after it, by rating at the start, highest first."""
+    """Until the tournament starts, in order of entry; then by the rating at its start, highest first."""
     pairings: tuple[TournamentPairing, ...] = ()
     """The pairings of all rounds so far, by round and board."""
 
@@ -69,7 +69,7 @@ class ClubTournament:
         return compute_standings(list(self.entrants_by_id), decided)
 
     def pair_next_round(self, online: Iterable[int]) -> list[PlayerPair]:
-        """Pair the next round; return an empty list if no round or fewer than two players are left."""
+        """Pair the next round; return an empty list after the last round, or if fewer than two players are left."""
         players = list(self.entrants_by_id)
         if self.round >= self.rounds:
             return []

@@ -1,8 +1,9 @@
 """The organiser of tournaments: starts them, pairs rounds, starts games and notifies the players.
 
-All state is in the database.  At every check, the organiser loads the unfinished tournaments and takes the steps that
-are due, each in one transaction: a game is stored together with its pairing, and results are read from stored games.
-So the club can be stopped or killed at any time; only the grace periods then start anew.
+The state of all tournaments is in the database.  At every check, the organiser loads the unfinished tournaments and
+takes the steps that are due, each in one transaction: one transaction inserts a game and stores its number in its
+pairing, and results are read from stored games.  So the server can be stopped or killed at any time; when it runs
+again, tournaments continue, with new grace periods.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from awello.errors import AwelloError
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-CHECK_SECONDS = 1.0  # between two checks, unless an event triggers one
+CHECK_SECONDS = 1.0  # the longest time between two checks; an event can trigger a check earlier
 MAX_LISTED_TOURNAMENTS = 50
 
 
@@ -33,7 +34,7 @@ class TournamentOrganiser:
         self._round_started: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
         self._last_sent: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
         self._wakeup = asyncio.Event()
-        self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
+        self._changed: set[int] = set()  # tournaments changed since the last broadcast to lobby subscribers
         self._last_broadcast = 0.0  # when it was sent
 
     # ---- requests ----------------------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ class TournamentOrganiser:
         return tournament.details_json()
 
     async def list(self, client: ClientConnection) -> Message:
-        """Return the latest tournaments, the numbers of those that the account has entered, and the club's time."""
+        """Return the latest tournaments, the numbers of those that the account has entered, and the server's time."""
         loaded: list[ClubTournament] = await self.server.store.read(
             partial(tournament_store.load_tournaments, last=MAX_LISTED_TOURNAMENTS)
         )
@@ -72,7 +73,7 @@ class TournamentOrganiser:
         }
 
     def client_connected(self, client: ClientConnection) -> None:
-        """Send a new connection the tournaments of its account, and check whether one was waiting for the account."""
+        """Send a new connection the tournaments of its account, and check whether their games can start now."""
         for tournament in self.tournaments.values():
             if client.account and client.account in tournament.entrants:
                 client.send(tournament.event_for(client.account.id))
@@ -84,7 +85,7 @@ class TournamentOrganiser:
         self._wakeup.set()
 
     async def run(self) -> None:
-        """Check all tournaments until cancelled."""
+        """Check all tournaments repeatedly, until this task is cancelled."""
         while True:
             with suppress(AwelloError):  # the database is unavailable: retry at the next check
                 await self._check_all()
@@ -101,7 +102,7 @@ class TournamentOrganiser:
             try:
                 await self._advance(tournament)
             except AwelloError:
-                continue  # still due at the next check
+                continue  # the step is still due at the next check
             except Exception:
                 logging.getLogger("awello").exception(
                     "tournament %d cannot continue", tournament.number
@@ -119,7 +120,7 @@ class TournamentOrganiser:
                 )
 
     async def _advance_once(self, tournament: ClubTournament) -> bool:
-        """Take the next step if one is due; return whether one was."""
+        """Take the next step of a tournament; return False if no step is due."""
         if tournament.state == OPEN and tournament.starts <= self.server.now():
             await self.server.store.write(partial(tournament_store.begin_tournament, number=tournament.number))
         elif tournament.state != PLAYING:
@@ -156,7 +157,7 @@ class TournamentOrganiser:
         return bool(ready or missed or ended)
 
     async def _start_game(self, tournament: ClubTournament, pairing: TournamentPairing) -> None:
-        """Start the game of a pairing; the game is stored together with the pairing, or not at all."""
+        """Start the game of a pairing; one transaction inserts the game and stores its number in the pairing."""
         first, second = (tournament.entrants_by_id[player] for player in pairing.players)
         bind = partial(tournament_store.assign_game, tournament=tournament, pairing=pairing)
         await self.server.start_game((first, second), tournament.terms, bind)

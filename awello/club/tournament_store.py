@@ -1,4 +1,4 @@
-"""Tournaments in the database; each function runs in one transaction and makes its change only if it is still due."""
+"""Tournaments in the database; each function runs in one transaction and checks the stored state before a change."""
 
 import time
 from collections import defaultdict
@@ -38,7 +38,7 @@ MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 def load_tournaments(connection: Connection, *conditions: Any, last: int | None = None) -> list[ClubTournament]:
-    """Load the tournaments that meet the conditions, oldest first; with `last`, only that many, the latest."""
+    """Load the tournaments that meet the conditions, oldest first; with `last`, only the latest `last` tournaments."""
     rows = connection.execute(
         select(tournaments).where(*conditions).order_by(tournaments.c.id.desc()).limit(last)
     ).all()
@@ -67,7 +67,7 @@ def _tournament(row: Any, entrants: Sequence[Account], pairings: Sequence[Tourna
 
 
 def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list[ClubTournament]:
-    """Load the unfinished tournaments, and those with a `known` number, which may have ended since they were loaded."""
+    """Load the unfinished tournaments and, even if they have ended, those whose numbers are in `known`."""
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
@@ -97,8 +97,8 @@ def create_tournament(
     if not (1 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name[0].isalpha() and name == name.strip()):
         raise ClubError(
             "invalid_tournament_name",
-            f"a tournament's name has 2 to {MAX_NAME_CHARS} printable characters, begins with a letter and does not "
-            "end with a space: choose another",
+            f"the name of a tournament must have 2 to {MAX_NAME_CHARS} printable characters, begin with a letter and "
+            "not end with a space: choose another name",
             min=2,
             max=MAX_NAME_CHARS,
         )
@@ -106,11 +106,11 @@ def create_tournament(
         message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS)}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
-        message = f"give 1 to {MAX_ROUNDS} rounds for a Swiss tournament; leave the number out for a round robin"
+        message = f"choose 1 to {MAX_ROUNDS} rounds for a Swiss tournament; omit the number of rounds for a round robin"
         raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
     if not 0 <= grace <= MAX_GRACE_SECONDS:
         minutes = round(MAX_GRACE_SECONDS / 60)
-        message = f"the grace period of a round is between 0 and {minutes} minutes: choose another"
+        message = f"the grace period of a round must be between 0 and {minutes} minutes"
         raise ClubError("invalid_grace", message, minutes=minutes)
     terms.validate()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
@@ -136,7 +136,9 @@ def enter_tournament(
     _require_open(tournament)
     _check_person(connection, tournament, account, network)
     if len(tournament.entrants) >= MAX_ENTRANTS:
-        message = f"tournament {tournament.name} is full: it already has {MAX_ENTRANTS} players"
+        message = (
+            f"tournament {tournament.name} is full: it already has {MAX_ENTRANTS} players; enter another tournament"
+        )
         raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
     mine = select(entrant_table.c.tournament).join(tournaments, tournaments.c.id == entrant_table.c.tournament)
     unfinished = mine.where(entrant_table.c.account == account.id, tournaments.c.state.in_((OPEN, PLAYING)))
@@ -152,7 +154,7 @@ def enter_tournament(
 
 
 def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
-    """Raise `ClubError` if the same person has already entered.
+    """Raise `ClubError` if the person behind an account has already entered a tournament with another account.
 
     Bots of one owner, a bot and its owner, and accounts on one client network count as one person.
     """
@@ -168,7 +170,8 @@ def _check_person(connection: Connection, tournament: ClubTournament, account: A
     taken = entrant_table.c.tournament == tournament.number, entrant_table.c.network == network
     if network is not None and connection.execute(select(entrant_table.c.account).where(*taken)).first():
         message = (
-            f"an account on your network has already entered {tournament.name}: only one entry per network is allowed"
+            f"an account on your network has already entered {tournament.name}, and only one entry per network is "
+            "allowed: withdraw that account, or enter another tournament"
         )
         raise ClubError("same_network_entered", message, tournament=tournament.name)
 
@@ -190,7 +193,8 @@ def _require_open(tournament: ClubTournament) -> None:
         raise ClubError("tournament_started", f"tournament {name} has started: {limit}", name=name)
     if tournament.state == ENDED:
         raise ClubError("tournament_ended", f"tournament {name} has ended: {limit}", name=name)
-    raise ClubError("tournament_cancelled", f"tournament {name} has been cancelled", name=name)
+    message = f"tournament {name} has been cancelled: players can no longer enter or withdraw"
+    raise ClubError("tournament_cancelled", message, name=name)
 
 
 # ---- progress --------------------------------------------------------------------------------------------------------
@@ -241,7 +245,7 @@ def end_tournament(connection: Connection, tournament: ClubTournament, state: st
 def assign_game(
     connection: Connection, state: GameState, tournament: ClubTournament, pairing: TournamentPairing
 ) -> None:
-    """Store the game of a pairing.
+    """Store the number of a new game in its pairing.
 
     Raises `ClubError` if the pairing already has a game or a result, or if the tournament is not in progress; the
     transaction, which also creates the game, is then rolled back.
@@ -251,8 +255,8 @@ def assign_game(
     )
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
         message = (
-            f"board {pairing.board} of round {pairing.round} cannot start: it already has a game or a result, "
-            "or the tournament is over"
+            f"the game on board {pairing.board} of round {pairing.round} cannot start: it has already started or been "
+            "decided, or the tournament is no longer in progress"
         )
         raise ClubError("pairing_closed", message, board=pairing.board, round=pairing.round)
 
@@ -279,7 +283,7 @@ def record_results(connection: Connection, tournament: ClubTournament) -> None:
 
 
 def _not_started(tournament: ClubTournament, pairing: TournamentPairing) -> tuple[Any, ...]:
-    """Return the conditions that select a pairing, provided it has neither a game nor a result."""
+    """Return the conditions that select a pairing only if it has neither a game nor a result."""
     return (
         pairing_table.c.tournament == tournament.number,
         pairing_table.c.round == pairing.round,
@@ -290,7 +294,7 @@ def _not_started(tournament: ClubTournament, pairing: TournamentPairing) -> tupl
 
 
 def _set(connection: Connection, tournament: ClubTournament, **values: Any) -> bool:
-    """Change a tournament if it is still in the same state and round; return whether it was."""
+    """Update a tournament unless its stored state or round has changed meanwhile; return whether it was updated."""
     same = tournaments.c.state == tournament.state, tournaments.c.round == tournament.round
     changed = update(tournaments).where(tournaments.c.id == tournament.number, *same).values(**values)
     return connection.execute(changed).rowcount > 0

@@ -1,1 +1,1 @@
-"""The engine: search, exact endgames, tablebase, opening book, threads and time management."""
+"""The engine: midgame and endgame search, tablebase, opening book, threads and time management."""

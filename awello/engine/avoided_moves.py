@@ -1,9 +1,9 @@
-"""Moves that lost earlier games, which the champion avoids.
+"""Moves that the champion avoids because it lost earlier games with them.
 
-After a lost game, the champion goes back from the last position in which it was to move, and searches each of these
-positions without the move that it played.  As soon as another move has a higher value than the result of the game, the
-champion stores the move that it played in that position, with that result as the value of the move.  When the position
-occurs again, the champion repeats the move only if all others are worse.
+After a lost game, the champion takes the positions in which it was to move, from the last one back to the first, and
+searches each without the move that it played there.  At the first position where another move promises a better result
+than the game had, the champion stores the move that it played, with the result of the game as the value of this move.
+When the position occurs again, the champion repeats the move only if all other moves are worse.
 """
 
 import json
@@ -19,7 +19,11 @@ Board = tuple[Game, int, int]
 
 @dataclass
 class AvoidedMoves:
-    """Moves that lost games, by position.  The value of a move is the result of the lost game, as a search value."""
+    """Moves that lost games, by position.
+
+    The value of a move is the final margin of the lost game, from the mover's view, minus the mover's lead
+    (`Position.lead`) before the move.
+    """
 
     file: Path | None = None
     """The file that stores the moves; with None, they are kept in memory only."""

@@ -1,12 +1,12 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-A value is how many more of the seeds in play the mover wins than the opponent, in units of 1/SEED_VALUE seed.  As in
-the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has captured
-the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search follows
-captures, and the small Awalé network (`evaluate.awale_network`) evaluates the positions; without it, the estimate is
-the largest capture that one more move can make (DiffScore).  If a position recurs without a capture in between, the
-game ends, and the variant decides who gets the remaining seeds.  In deep searches, a late quiet move is first searched
-to a depth reduced by one ply.
+A value is the expected margin of the seeds still on the board, from the mover's view, in units of 1/SEED_VALUE seed.
+As in the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has
+captured the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search
+follows captures, and the small Awalé network (`evaluate.awale_network`) evaluates the positions; if the network is not
+used, a position is evaluated by the largest capture that one more move can make (DiffScore).  If a position recurs
+without a capture in between, the game ends, and the variant decides who gets the remaining seeds.  In deep searches,
+quiet moves (without a capture) that come late in the move ordering are first searched one ply less deep.
 
 The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
 stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
@@ -37,8 +37,8 @@ from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
-UNREDUCED_MOVES = 2  # this many first moves of a node are never reduced; with fewer, the search overlooks more
-PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; below it, few are used
+UNREDUCED_MOVES = 2  # the first moves of a node, whose depth is never reduced; with fewer, the search overlooks more
+PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; at lower depths, few are read
 
 # Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
 KEY_PER_SEED = 1 << 24
@@ -124,7 +124,7 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """Return the index in `history` for sowing a pit with its number of seeds; it also identifies killer moves."""
+    """Combine a pit and its number of seeds into one number: an index in `history`, and the code of a killer move."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE_MASK
 
 
@@ -150,7 +150,7 @@ def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleSt
 
 @kernel("void(StackFrame, int64, int64, int64)", inline=True)
 def insert_move(frame: StackFrame, first: int, count: int, key: int) -> None:
-    """Insert a key among the moves of a frame with indices [first, count), which are sorted in descending order."""
+    """Insert a key into a frame, so that the keys from index `first` to `count` are in descending order."""
     index = count
     while index > first and frame.moves[U(index - 1)] < key:
         frame.moves[U(index)] = frame.moves[U(index - 1)]
@@ -192,7 +192,7 @@ def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame,
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("void(AwaleState)", inline=True)
 def count_node(state: AwaleState) -> None:
-    """Count a visited position, and stop at the node limit."""
+    """Count a visited position, and stop the search at the node limit."""
     state.nodes += 1
     if state.nodes >= state.node_limit:
         state.stop = STOP_BIT
@@ -200,7 +200,7 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Write the position at a ply to the stack; return whether the position has occurred since the last capture."""
+    """Write the position at a ply to the stack; return whether it repeats a position since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.quiet_moves:
@@ -219,7 +219,7 @@ def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Return whether to search a move to a reduced depth first: the depth is large, and the move is late and quiet."""
+    """Return whether to search a move to a reduced depth first: a late move without a capture, at a large depth."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
@@ -244,7 +244,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     key = hash_of(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
-    if entry != EMPTY_ENTRY:  # an empty entry would have no effect; the branch hides the latency of the read
+    if entry != EMPTY_ENTRY:  # the result is the same without this test, but the CPU would wait for the entry
         if allows_cutoff(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1
@@ -289,10 +289,10 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, AwaleState)")
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """Search the root: return the value of the best of these moves, and write that move to `root_best_pit`.
+    """Search the given moves at the root: return the value of the best one, and write its pit to `root_best_pit`.
 
-    The move that `root_best_pit` contains before the search is searched first.  After a stop, `root_best_pit` is the
-    best move that was proved better than the first one or, if there is none, the first one.
+    The first move to be searched is the one that `root_best_pit` contains at the start.  If the search is stopped,
+    `root_best_pit` is the best move that was proved better than the first move, or the first move if none was.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp

@@ -39,7 +39,7 @@ NO_REDUCTIONS = MAX_DEPTH + 1
 HISTORY_DECAY_SHIFT = 3  # history values are shifted right by this many bits between searches
 MAX_PV_MOVES = 40  # longer principal variations are truncated
 TABLEBASE_SEEDS_PER_LEVEL = 2  # level n uses the tablebase for positions with up to n times this many seeds
-DEPTH_STEP = 4  # plies between the iterations towards a fixed depth: with a larger step, move ordering is worse
+DEPTH_STEP = 4  # plies from one iteration to the next in a search to a fixed depth; a larger step worsens move ordering
 
 
 class AwaleWorker(SearchWorker):
@@ -58,13 +58,13 @@ class AwaleWorker(SearchWorker):
         self.set_weights(weights)
 
     def set_weights(self, weights: AwaleNetworkWeights | None) -> None:
-        """Evaluate with trained weights or, if `weights` is None, by the captures of one more move (DiffScore)."""
+        """Evaluate with the Awalé network or, without weights, by the largest capture of one more move (DiffScore)."""
         self.weights = weights  # kept alive, because the state holds their address
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(request.selectivity, self.tablebase.seeds)  # the request may refer to a larger, newer tablebase
+        seeds = min(request.selectivity, self.tablebase.seeds)  # `selectivity` may come from a newer, larger tablebase
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move

@@ -6,11 +6,11 @@ from awello.engine.thread_state import ThreadState
 from awello.kernel import U
 from awello.layout import Layout, record_at
 
-SEED_VALUE = 16  # the value of a seed: large enough for fine estimates; all values fit into 12 bits of a TT entry
-INFINITY = 1 << 11  # above any value: the largest is that of 48 seeds, 768
+SEED_VALUE = 16  # the value of one seed: large enough for fine estimates, small enough for the 12 bits in a TT entry
+INFINITY = 1 << 11  # larger than any value: the largest value, for 48 seeds, is 768
 MAX_DEPTH = 100  # the largest depth of a search; a TT entry has 7 bits for it
 PAST_PLIES = 256  # frames before the root, for the positions of the game so far; the earliest are dropped if necessary
-NO_PIT = 7  # stands for a missing move in the three bits of a TT entry
+NO_PIT = 7  # stands for "no move"; like a pit, it fits into three bits of a TT entry
 
 
 class StackFrame(Layout):
@@ -21,7 +21,7 @@ class StackFrame(Layout):
     own: U
     opp: U
     quiet_moves: int
-    """Moves since the last capture; only positions since then can recur."""
+    """The number of moves since the last capture; only positions since then can recur."""
     killer: U
     """The quiet move that last refuted a position at this ply, by its `sowing_index`; 0 if there is none."""
 
@@ -38,7 +38,7 @@ class AwaleState(ThreadState):
     tt: int
     """The address of the transposition table, which all threads share."""
     tt_mask: int
-    """The number of entries of the transposition table, a power of two, minus one."""
+    """The bit mask that turns a hash into an entry index: the number of TT entries (a power of two) minus one."""
     tablebase: int
     """The address of the endgame tablebase, one byte per position."""
     tablebase_seeds: int
@@ -50,7 +50,7 @@ class AwaleState(ThreadState):
     reduce_from_depth: int
     """The depth from which late quiet moves are reduced by a ply."""
     history: Annotated[list[int], 6 * 64]
-    """By `sowing_index`: how often sowing this pit with this many seeds refuted a position, weighted by depth."""
+    """For each `sowing_index`, a number that grows by the squared depth whenever this sowing refutes a position."""
     stack: Annotated[list[StackFrame], PAST_PLIES + MAX_DEPTH + 1]
     """The frame of each ply; the root is at index PAST_PLIES, after the positions since the last capture."""
 

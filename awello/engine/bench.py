@@ -1,6 +1,7 @@
 """A benchmark: a fixed set of searches whose total node count is the signature of the search.
 
-A pure optimisation keeps the signature.  If a change alters it, measure the effect of the change in games.
+A change that only makes the search faster keeps the signature.  If a change alters the signature, play a match to
+measure its effect on playing strength.
 """
 
 import time

@@ -32,11 +32,11 @@ PositionEvaluator = Callable[[Position], float]
 
 @dataclass
 class OpeningBook:
-    """The positions of a book.  A value is how many more of the seeds in play the mover wins than the opponent."""
+    """An opening book.  A value is the expected margin of the seeds still on the board, from the mover's view."""
 
     game: Game
     values: dict[BookKey, float] = field(default_factory=dict)
-    """The searched values, before they are backed up."""
+    """The value that a search found for each position, before values are backed up from deeper positions."""
     _backed_up: dict[BookKey, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def moves(self, key: BookKey) -> dict[int, tuple[int, BookKey]]:

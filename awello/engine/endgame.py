@@ -39,7 +39,7 @@ from awello.rules.othello import score as final_score
 FEW_EMPTIES = 11  # empty squares up to which this search is used: with more, ordering moves by evaluation pays off
 STABILITY_ENDGAME_SLACK = 4  # stable discs are counted if alpha is at least 2 * empties minus this slack
 MIN_CHILD_LOOKUP_EMPTIES = 7  # with fewer empty squares, searching a child is as cheap as a lookup
-OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd factors of the hash
+OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd multipliers of the hash function
 CORNERS = U(0x8100000000000081)
 # The terms of a move's sort key: per reply, per corner among the replies, and once for a move into a quadrant with an
 # odd number of empty squares, where the mover is likely to play last.  The move with the smallest key comes first.
@@ -117,7 +117,7 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState) -> int:
     """Solve a position with up to FEW_EMPTIES empty squares with a null window at alpha; return a fail-soft bound."""
-    # Step 1. Few squares left, a pass, or the end of the game.
+    # Step 1. At most five empty squares, a pass, or the end of the game.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     if empties <= 4:

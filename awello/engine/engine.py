@@ -73,7 +73,7 @@ class Engine:
         if not 1 <= threads <= MAX_THREADS:
             raise ConfigError(f"{threads} is not a valid number of threads: choose 1 to {MAX_THREADS}")
         if not MIN_HASH_MIB <= hash <= MAX_HASH_MIB:
-            raise ConfigError(f"{hash} is not a valid hash size: choose {MIN_HASH_MIB} to {MAX_HASH_MIB} MiB")
+            raise ConfigError(f"{hash} MiB is not a valid hash size: choose {MIN_HASH_MIB} to {MAX_HASH_MIB} MiB")
         game = Game(game)  # type: ignore[arg-type]  # names are accepted, too
         heuristic = Heuristic(heuristic) if isinstance(heuristic, str) else heuristic
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
@@ -160,9 +160,9 @@ class Engine:
         excluded_moves: Iterable[int] = (),
         multipv: int = 1,
     ) -> AnalysisStream:
-        """Analyse a position for a move in a game: within the limit and the time that the clock allows.
+        """Analyse a position to choose a move in a game, within the limit and the time that the clock allows.
 
-        `excluded_moves` are not searched unless there are no other moves.
+        `excluded_moves` are searched only if there are no other moves.
         """
         self._check_position(position)
         budget = allocate_time(clock, estimate_moves_left(position))

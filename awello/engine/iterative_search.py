@@ -36,7 +36,7 @@ class IterativeSearch(ABC):
     """How many of the best moves to evaluate."""
     budget: TimeBudget = UNLIMITED_TIME
     excluded_moves: Collection[int] = ()
-    """Moves that are not searched unless there are no others."""
+    """Moves that are searched only if there are no other moves."""
     started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
@@ -47,7 +47,7 @@ class IterativeSearch(ABC):
 
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
-        """Yield the depth and selectivity of each search for a limit; each is more accurate than the one before."""
+        """Yield the depths and selectivities of the searches within a limit, each more accurate than the one before."""
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
@@ -58,7 +58,7 @@ class IterativeSearch(ABC):
         """Build an analysis from the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis after each search of the plan, as long as the next one can finish in time."""
+        """Yield an analysis after each search of the plan, as long as the next search can finish in time."""
         last_seconds, previous_seconds = 0.0, 0.0
         for depth, selectivity in self.plan(limit):
             elapsed = self.elapsed()
@@ -105,7 +105,7 @@ class IterativeSearch(ABC):
     def search_window(
         self, moves: int, alpha: int, beta: int, depth: int, selectivity: int, first_move: int
     ) -> SearchResult:
-        """Search the given moves with a window."""
+        """Search the given moves with the window (alpha, beta)."""
         return self.search_threads.search(
             SearchRequest(self.position, U(moves), alpha, beta, depth, selectivity, first_move)
         )
@@ -115,7 +115,7 @@ class IterativeSearch(ABC):
         return self.aspiration_search(moves, depth, selectivity, guess)
 
     def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of the given moves with a window around the guess; widen the window if a search fails."""
+        """Find the best of the given moves with a window around the guess, widened if a search fails low or high."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.ASPIRATION_DELTA), min(high, guess.value + self.ASPIRATION_DELTA)

@@ -1,8 +1,8 @@
 """Exact search of positions with up to five empty squares, with one kernel per number of empty squares.
 
-Most positions of an exact search have so few empty squares.  The kernels use null windows: they return a fail-soft
-bound that decides whether the score exceeds alpha.  Squares alone in their quadrant are searched first, because the
-player who moves into an odd region can also make the last move there.
+Most positions that an exact search visits have at most five empty squares.  The kernels use null windows: they return a
+fail-soft bound that decides whether the score exceeds alpha.  An empty square that is alone in its quadrant is searched
+first, because the player who moves into an odd region can also make the last move there.
 """
 
 from typing import Any
@@ -29,7 +29,8 @@ from awello.rules.othello import score
 
 NO_SCORE = -65  # below every score
 # Stable discs are counted only if alpha reaches a threshold.  With a lower threshold, the search visits fewer nodes but
-# counts in vain more often.  In `endgame` and `midgame`, the threshold rises by this much per empty square.
+# counts stable discs more often without a cutoff.  In `endgame` and `midgame`, the threshold rises by this much per
+# empty square.
 STABILITY_ALPHA_PER_EMPTY = 2
 STABILITY_LAST5_ALPHA = 8  # the threshold with five empty squares
 QUADRANT1, QUADRANT2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
@@ -130,7 +131,10 @@ def best_of_2(own: U, opp: U, alpha: int, first: int, second: int, flips1: U, fl
 
 @kernel("int64(uint64, uint64, int64, int64, int64)")
 def solve_2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
-    """Solve a position with two empty squares.  Computing all flips first lets the CPU overlap the work."""
+    """Solve a position with two empty squares.
+
+    The flips of both moves are computed first, so that the CPU can overlap the two computations.
+    """
     flips1, flips2 = flips_of(own, opp, first), flips_of(own, opp, second)
     if flips1 | flips2 != U(0):
         return best_of_2(own, opp, alpha, first, second, flips1, flips2)

@@ -42,7 +42,7 @@ OPPONENT_SPECS = {
 }
 """Opponents for human players, the weakest first; the weak ones sometimes give away discs or seeds."""
 MAX_FULL_WIDTH_DEPTH = 8  # searches up to this depth use neither ProbCut nor reductions
-SELECTIVE_EXTRA_EMPTIES = 3  # with up to this many more empty squares, the search to the end is selective, not exact
+SELECTIVE_EXTRA_EMPTIES = 3  # with up to this many empties above `exact_empties`, the search to the end is selective
 MIDGAME_SELECTIVITY, ENDGAME_SELECTIVITY = 1, 3
 # Level n solves the game exactly from n * EXACT_EMPTIES_PER_LEVEL empty squares, but at most from EXACT_EMPTIES_BASE +
 # n // LEVELS_PER_EXACT_EMPTY, so that solving takes no longer than a search to the depth of the level.

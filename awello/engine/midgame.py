@@ -55,7 +55,7 @@ KEY_CORNER, KEY_X_SQUARE = -16, 12
 X_SQUARES = U(0x0042000000004200)
 KEY_OFFSET = 1 << 16  # keeps keys above 0, the key of the second TT move
 MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which a node first looks up all its children in the TT
-# ProbCut is tried if the evaluation reaches the limit of a cut or misses it by at most this much.  A larger window
+# ProbCut is tried if the evaluation reaches one of its limits or misses it by at most this much.  A larger window
 # wastes time on shallow searches that cut nothing; a smaller one misses cuts.
 PROBCUT_WINDOW_DISCS = 3
 STABILITY_MIDGAME_SLACK = 8  # stable discs are counted if alpha is at least 2 * empties minus this slack
@@ -158,7 +158,7 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
 def probcut_limits(
     own: U, opp: U, alpha: int, beta: int, depth: int, reduced: int, state: OthelloState
 ) -> tuple[int, int]:
-    """Return two limits: a shallow value up to the first allows a cut at alpha, one from the second up a cut at beta.
+    """Return (low, high): `search` returns alpha if the shallow value is at most low, and beta if it is at least high.
 
     A limit that the shallow search is unlikely to reach, given the evaluation, is set to minus or plus infinity.
     """
@@ -288,7 +288,7 @@ def defer_retry(square: int, listed: MoveList) -> None:
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("void(OthelloState)", inline=True)
 def count_node(state: OthelloState) -> None:
-    """Count a visited position, and stop at the node limit."""
+    """Count a visited position, and stop the search at the node limit."""
     state.nodes += 1
     if state.nodes >= state.node_limit:
         set_stop(state, STOP_BIT)
@@ -342,7 +342,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
             return beta
         if low >= -MAX_ESTIMATE and search(own, opp, moves, low, low + 1, reduced, state) <= low:
             return alpha
-    # Step 6. Enhanced transposition cutoff: the TT entry of a child may be sufficient.
+    # Step 6. Enhanced transposition cutoff: the TT entry of a child may already prove a value of at least beta.
     if depth >= MIN_CHILD_LOOKUP_DEPTH and not root:
         bound = bound_by_children(own, opp, moves, depth, selectivity, state)
         if bound >= beta:

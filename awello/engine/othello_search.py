@@ -1,9 +1,9 @@
-"""Othello's search: the worker that runs the kernels in a thread, and the plan of a search.
+"""Othello's search: a worker that runs the kernels in one thread, and the plan of the depths to search.
 
-A search to the end of the game uses only null windows: each determines whether the score exceeds a number, and so
-narrows the bounds on the score until they meet.  Quick selective searches (with ProbCut) come first.  Each search
-starts with the value and the best move of the previous one, and finds the best moves of other positions in the
-transposition table.
+The score at the end of the game is found by a series of null-window searches.  Each of them tests whether the score
+exceeds a number, which narrows the bounds on the score, until the bounds meet.  Quick selective searches to the end
+(with ProbCut) precede the exact search.  Each search starts with the value and the best move of the previous search,
+and finds the best moves of other positions in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -33,18 +33,19 @@ from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import PASS, Game, board_mask_of
 
-MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
-# The weight of the evaluation in move ordering.  It is lower near the end, where moves with few replies are preferred:
-# the best moves become the first moves of the exact search that follows, and moves with few replies have small trees.
+MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # searches below these depths use one thread
+# The weight of one disc of evaluation in move ordering.  With NEAR_END_EMPTIES empty squares or fewer, the weight is
+# lower, so that moves with few replies come first: the exact search that follows tries the best move found here first,
+# and the tree below a move with few replies is small.
 KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
 # The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
-SELECTIVE_PASSES = (1, 2)  # selectivities of the quick searches to the end before the exact one
+SELECTIVE_PASSES = (1, 2)  # selectivities of the quick searches to the end that precede the exact one
 SHORT_PLAN_EMPTIES = 18  # up to this many empty squares, only the first and last depth are searched before solving
 DIRECT_SOLVE_EMPTIES = 13  # up to this many empty squares, the game is solved without quick searches first
-SOLVE_AHEAD_PLIES = 10  # solving replaces the depths within this many plies of the end
-MIN_DEPTH_BEFORE_SOLVING = 6  # solving does not replace depths below this one
-MAX_PV_NODES = 1 << 22  # the node limit for extending the PV of a solved game
+SOLVE_AHEAD_PLIES = 10  # depths within this many plies of the end are skipped: the position is solved instead
+MIN_DEPTH_BEFORE_SOLVING = 6  # depths below this one are never skipped
+MAX_PV_NODES = 1 << 22  # the node limit for extending the PV of a solved position
 
 
 @cache
@@ -65,7 +66,7 @@ class OthelloWorker(SearchWorker):
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
         self.pattern_rows = self.state.pattern_rows
-        self.tt, self.busy_table = tt, busy_table  # kept alive, because the state stores their addresses
+        self.tt, self.busy_table = tt, busy_table  # kept alive: the state stores their addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
         self.state.busy_table, self.state.board_mask = address_of(busy_table), board_mask_of(int(game))
@@ -73,15 +74,15 @@ class OthelloWorker(SearchWorker):
         self._set_evaluation(game, evaluation)
 
     def _set_evaluation(self, game: Game, evaluation: Heuristic | Weights) -> None:
-        """Evaluate with a heuristic or with trained patterns."""
+        """Set the evaluation of the search: a heuristic, or the weights of trained patterns."""
         state = self.state
         if isinstance(evaluation, Heuristic):
-            self.evaluator = Evaluator(game, evaluation)  # kept alive, like the weights below
+            self.evaluator = Evaluator(game, evaluation)  # kept alive, like the weights: the state stores addresses
             state.game, state.heuristic = int(game), self.evaluator.heuristic
             state.heuristic_state, state.heuristic_scale = self.evaluator.address, HEURISTIC_SCALES[evaluation.name]
             return
         self.weights = evaluation
-        for empties in range(EMPTIES_SLOTS):  # all numbers: a custom position may have fewer than four discs
+        for empties in range(EMPTIES_SLOTS):  # up to 64: a custom position may have fewer than four discs
             state.weights[empties] = address_of(evaluation[stage_of(empties)])
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
@@ -132,7 +133,7 @@ def create_othello_threads(
 
 
 class OthelloIterativeSearch(IterativeSearch):
-    """A search of an Othello position."""
+    """The iterative search of an Othello position, to a depth or to the end of the game."""
 
     ASPIRATION_DELTA = 3
 
@@ -176,7 +177,7 @@ class OthelloIterativeSearch(IterativeSearch):
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Solve the position as planned; with `wld`, the searches to the end determine only the outcome."""
+        """Solve the position and yield an analysis after each search; with `wld`, find only a win, draw or loss."""
         for depth, selectivity in self.plan_solution(NO_SELECTIVITY):
             if wld and depth == self.empties:
                 self.results = [self.solve_outcome(selectivity)]
@@ -189,7 +190,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return search(moves, depth, selectivity, guess)
 
     def solve_by_bounds(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the score, which is even: searches with null windows narrow the bounds until they meet."""
+        """Find the score by null-window searches that narrow its bounds until they meet; every score is even."""
         lower, upper = -self.max_value, self.max_value
         score, move, _ = guess or SearchResult(0, NO_MOVE)
         score = min(upper, max(lower, score - score % 2))

@@ -26,7 +26,7 @@ class ListedMove(Layout):
     """A move in a list, with its flips and the replies to it."""
 
     sort_key: int
-    """The key in the upper bits and the square in the lowest eight bits; the smallest value is searched first."""
+    """The key in the upper bits, the square in the lowest eight; the move with the smallest value is searched first."""
     flips: U
     replies: U
     """The opponent's legal moves after the move."""
@@ -51,7 +51,10 @@ class MoveList(Layout):
 
 
 class EndgameEntry(Layout):
-    """An entry of the endgame table: the whole board, which rules out collisions, and bounds on its score."""
+    """An entry of the endgame transposition table.
+
+    The whole board is stored, so that no two positions are confused.
+    """
 
     own: U
     opp: U
@@ -70,7 +73,7 @@ class OthelloState(ThreadState):
     """The state of one search thread."""
 
     selectivity: int
-    """Below `NO_SELECTIVITY`, the search uses ProbCut; a lower selectivity cuts more."""
+    """Below `NO_SELECTIVITY`, the search uses ProbCut; a lower selectivity prunes more."""
     pattern_rows: Annotated[list[PatternRow], EMPTIES_SLOTS]
     move_lists: Annotated[list[MoveList], EMPTIES_SLOTS]
     endgame_tt: Annotated[list[EndgameEntry], 1 << ENDGAME_TT_BITS]
@@ -164,7 +167,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_best_move(moves: MoveList, count: int) -> int:
-    """Make the best of `count` moves current and return its square; the last move takes its place in the list."""
+    """Move the best of `count` moves to `current` and return its square; the last move fills the gap in the list."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

@@ -2,9 +2,9 @@
 
 The difference between the values of a shallow and a deep search is approximately normally distributed.  If the shallow
 value is outside the window by enough standard deviations, the deep value is very probably outside, too, and the deep
-search is skipped.  The deviation is a linear function of the number of empty squares and of both depths, with separate
-coefficients for searches to a depth and to the end of the game.  `awello probcut` measures the deviation on positions
-from games and writes the coefficients to `data/probcut.json`.
+search is skipped.  The standard deviation is a linear function of the number of empty squares and of both depths, with
+separate coefficients for searches to a depth and to the end of the game.  `awello probcut` measures the coefficients
+on positions from games and writes them to `data/probcut.json`.
 """
 
 import json
@@ -16,19 +16,21 @@ from awello.folders import data_file
 from awello.kernel import U, kernel
 from awello.layout import Layout
 
-NO_SELECTIVITY = 6  # the selectivity of a search without ProbCut; lower selectivities cut more
-MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # by selectivity: number of standard deviations required for a cut
-CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # by selectivity: probability that the error is below that margin
+NO_SELECTIVITY = 6  # the selectivity of a search without ProbCut; lower selectivities prune more
+# For each selectivity, how many standard deviations a shallow value must be outside the window for a cut.
+MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)
+# For each selectivity, the probability in percent that the shallow and the deep value differ by less than that margin.
+CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)
 DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the coefficients
 # Plies of a deep search per two plies of the shallow one.  A smaller ratio makes shallow searches more accurate but
 # slower.
 DEEP_PLIES_PER_2_SHALLOW = 4
-SOLVE_DEPTH_REDUCTION = 8  # subtracted from the depth of a search to the end, because its last plies are quick
-MARGIN_PARTS_PER_DEVIATION = 128  # units per standard deviation in `margin_parts`
+SOLVE_DEPTH_REDUCTION = 8  # subtracted from the depth of a search to the end, whose last plies are quick
+MARGIN_PARTS_PER_DEVIATION = 128  # units of `margin_parts` per standard deviation
 
 
 class DeviationTerms(Layout):
-    """Coefficients of the standard deviation between shallow and deep values, in units of 1/DISC_VALUE disc."""
+    """Coefficients of the standard deviation of deep minus shallow values, in units of 1/DISC_VALUE disc."""
 
     constant: int
     empties: int
@@ -47,9 +49,12 @@ class ProbCutTerms(Layout):
     end: DeviationTerms
     """The coefficients for searches to the end of the game."""
     min_deviation: int
-    """The smallest deviation, in units of 1/DISC_VALUE disc."""
+    """The lower limit of the standard deviation, in units of 1/DISC_VALUE disc."""
     margin_parts: Annotated[list[int], NO_SELECTIVITY]
-    """By selectivity, the margin required for a cut, in units of 1/MARGIN_PARTS_PER_DEVIATION standard deviation."""
+    """For each selectivity, the margin required for a cut, in parts of a standard deviation.
+
+    One standard deviation has MARGIN_PARTS_PER_DEVIATION parts.
+    """
 
 
 @kernel("int64(int64, boolean)", inline=True)
@@ -65,7 +70,7 @@ def shallow_depth(depth: int, solving: bool) -> int:
 
 @kernel("int64(int64, int64, int64, ProbCutTerms)", inline=True)
 def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
-    """Return the standard deviation between shallow and deep values, in units of 1/DISC_VALUE disc."""
+    """Return the standard deviation of deep minus shallow values, in units of 1/DISC_VALUE disc."""
     terms = probcut.depth if depth < empties else probcut.end
     linear = terms.constant + terms.empties * empties + terms.difference * (depth - shallow) + terms.shallow * shallow
     return max(linear, probcut.min_deviation)

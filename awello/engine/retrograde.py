@@ -3,15 +3,15 @@
 The positions with n seeds form a *level*; their values depend only on this level and lower ones.  The positions of a
 level are numbered by the combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum
 of C(s_i + i, i + 1).  The value of a position is how many more of its seeds the mover wins than the opponent.  The
-value of a capture is the number of seeds captured minus the value of the resulting position.  Positions are settled in
-order of decreasing absolute value.  A position has value v if a capture has value v or a quiet move leads to a settled
-position of value -v.  It has value -v if every quiet move leads to a position of value v or more and no capture has a
-value above -v.  Positions that are never settled have value 0, because neither side can force a gain (Romein and Bal
-2003).
+value of a capture is the number of seeds captured minus the value of the resulting position.  Positions are
+*settled* (given their value) in order of decreasing absolute value.  For a positive v, a position has value v if a
+capture has value v or if a quiet move, which captures nothing, leads to a settled position of value -v.  A position has
+value -v if every quiet move leads to a position of value v or more and no capture has a value above -v.  Positions that
+are never settled have value 0, because neither side can force a gain (Romein and Bal 2003).
 
-The *code* of a position is one byte that holds its value and a move.  The move of a won position is the one that
-settled it.  This move leads to a position that was settled earlier, and so does every reply to it.  Play by the
-tablebase therefore never cycles.
+The *code* of a position is one byte: its value and, if the position is won, the move that settled it.  This move leads
+to a position that was settled earlier, and so does every reply to the move.  Playing the stored moves of won positions
+therefore never cycles.
 """
 
 from math import comb
@@ -39,16 +39,16 @@ from awello.rules.awale import (
     sow,
 )
 
-# With up to 28 seeds, a code fits into a byte: there are 29 codes for losses and draws, 6 * 28 for wins and 57 for open
-# positions, and WAITING_CODE.
+# With up to 28 seeds, a code fits into a byte: there are 29 codes for losses and draws, 6 * 28 for wins, 58 for open
+# positions (not settled yet), and WAITING_CODE.
 MAX_SEEDS = 28
 FIRST_WIN_CODE = MAX_SEEDS + 1  # the codes of wins start here; lower codes are the negated value of a loss or draw
-FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # the codes of positions that are not settled yet start here
+FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # the codes of open positions start here
 # The code of an open position whose best capture has value 0.  Open positions without a capture have FIRST_OPEN_CODE.
 OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1
-WAITING_CODE = 255  # won by a quiet move, but not settled, because the queue was full
+WAITING_CODE = 255  # won by a quiet move, but not settled yet, because the queue was full
 MAX_RETRACTIONS = 32  # capacity for the retractions of one position, which has at most one per seed
-QUEUE_LENGTH = 1 << 17  # the queue of each part of a level: 3 MiB; with shorter ones, levels are scanned more often
+QUEUE_LENGTH = 1 << 17  # positions per queue (3 MiB); shorter queues overflow, which requires more scans
 
 # The index in the tablebase at which each level begins.
 LEVEL_OFFSETS = np.array([comb(seeds + 11, 12) for seeds in range(MAX_SEEDS + 2)], np.int64)
@@ -86,8 +86,8 @@ class Retraction(Layout):
 class LevelPart(Layout):
     """A part of a level for one thread: the positions [begin, end) and a queue of settled ones.
 
-    Codes and counts are accessed by address, because their number is known only at run time and threads swap
-    individual bytes.
+    Codes and counts are accessed by address, because their number is known only at run time and threads change
+    individual bytes atomically.
     """
 
     game: int
@@ -101,7 +101,7 @@ class LevelPart(Layout):
     value: int
     """The absolute value of the positions that are being settled."""
     overflowed: int
-    """1 if positions were skipped because the queue was full."""
+    """1 if positions were left for the next scan because the queue was full."""
     block_begin: int
     """The index of the first position of the current block.  The positions of a block share the opponent's row."""
     block_end: int
@@ -123,13 +123,13 @@ class LevelPart(Layout):
 # ---- codes ----------------------------------------------------------------------------------------------------------
 @kernel("int64(int64, int64)", inline=True)
 def win_code(value: int, pit: int) -> int:
-    """Return the code of a position won by `value` seeds with the move that settled it."""
+    """Return the code of a position that is won by `value` seeds; `pit` is the move that settled it."""
     return FIRST_WIN_CODE + 6 * (value - 1) + pit
 
 
 @kernel("int64(int64)", inline=True)
 def capture_code(value: int) -> int:
-    """Return the code of an open position whose best capture has this value."""
+    """Return the code of a position that is not settled yet and whose best capture has this value."""
     return OPEN_ZERO_CODE + value
 
 
@@ -180,19 +180,19 @@ def next_position(own: U, opp: U) -> tuple[U, U]:
 
 @kernel("int64(int64)", inline=True)
 def count_rows(seeds: int) -> int:
-    """Count the rows with this many seeds."""
+    """Count the distributions of this many seeds over the pits of a row."""
     return int(BINOMIALS[U(4), U(seeds + 1)])
 
 
 @kernel("int64(int64)", inline=True)
 def count_rows_below(seeds: int) -> int:
-    """Count the rows with fewer than this many seeds."""
+    """Count the distributions of fewer than this many seeds over the pits of a row."""
     return int(BINOMIALS[U(5), U(seeds)])
 
 
 @kernel("void(uint64[::1], int64)")
 def fill_rows(rows: Words, seeds: int) -> None:
-    """Write all rows with up to this many seeds, sorted by seeds and then by `rank`."""
+    """Store in `rows` all rows with up to `seeds` seeds, sorted by their number of seeds and then by `rank`."""
     place = 0
     for level in range(seeds + 1):
         row = U(level) << U(40)
@@ -205,7 +205,7 @@ def fill_rows(rows: Words, seeds: int) -> None:
 # ---- a level --------------------------------------------------------------------------------------------------------
 @kernel("void(uint8[::1], uint8[::1], LevelPart)")
 def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
-    """Store the value of the best capture and the number of quiet moves of each position of a part."""
+    """For each position of a part, store the value of its best capture and the number of its quiet moves."""
     game, seeds = part.game, part.seeds
     base = U(LEVEL_OFFSETS[seeds])
     own, opp = unrank(part.begin, seeds)
@@ -266,7 +266,7 @@ def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
 # ---- retractions ----------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, LevelPart)")
 def list_retractions(own: U, opp: U, part: LevelPart) -> int:
-    """List the retractions of all quiet moves to a position, prefetch their codes, and return their number."""
+    """List the positions from which a quiet move leads to this one; prefetch their codes and return their number."""
     count = U(0)
     origins = ~(own + AT_LEAST_1) & PIT_FLAGS
     while origins != U(0):
@@ -300,7 +300,7 @@ def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
 
 @kernel("void(Retraction, int64, int64, int64, int64, LevelPart)", inline=True)
 def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
-    """Settle a position unless another thread has changed its code; if the queue is full, leave it to the next scan."""
+    """Settle a position unless another thread has changed its code; if the queue is full, the next scan settles it."""
     if part.tail - part.head > part.queue_mask:
         compare_and_swap8(part.codes + origin.index, old, waiting)
         part.overflowed = 1
@@ -310,7 +310,7 @@ def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_los
 
 @kernel("void(LevelPart)")
 def propagate(part: LevelPart) -> None:
-    """Settle the predecessors of the positions in the queue, until the queue is empty."""
+    """Take positions from the queue until it is empty, and settle their predecessors whose value is now known."""
     while part.head != part.tail:
         settled = part.queue[part.head & part.queue_mask]
         own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # from the previous mover's view
@@ -323,7 +323,7 @@ def propagate(part: LevelPart) -> None:
             if code < FIRST_OPEN_CODE:
                 continue
             # A quiet move to a lost position wins.  A position is lost if every quiet move leads to a won position and
-            # no capture is better.
+            # no capture loses less than the current value.
             if is_lost:
                 settle_position(origin, code, win_code(part.value, origin.pit), WAITING_CODE, 0, part)
             elif refute_quiet_move(origin.index, part) and code <= capture_code(-part.value):
@@ -333,7 +333,7 @@ def propagate(part: LevelPart) -> None:
 # ---- scanning -------------------------------------------------------------------------------------------------------
 @kernel("void(LevelPart)")
 def begin_scan(part: LevelPart) -> None:
-    """Clear the queue and find the block of the first position."""
+    """Clear the queue and find the block that contains the first position of the part."""
     own, part.block_opp = unrank(part.begin, part.seeds)
     part.block_seeds = seeds_in(own)
     first_row = U(part.block_seeds) << U(40)
@@ -357,9 +357,9 @@ def seek_row(index: int, rows: Words, part: LevelPart) -> U:
 def settle_part(rows: Words, part: LevelPart) -> int:
     """Settle the positions of a part that have the current absolute value, starting with those decided by captures.
 
-    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a level: the thread that
-    swaps the code of a position settles it.  If a capture wins, the stored move is meaningless: players try captures
-    first.
+    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a level: if several try to
+    settle a position, only the compare-and-swap of one succeeds.  If a position is won by a capture, its stored move is
+    meaningless, because players try captures first.
     """
     value = part.value
     begin_scan(part)
@@ -383,7 +383,7 @@ def settle_part(rows: Words, part: LevelPart) -> int:
 
 @kernel("void(uint8[::1], int64)")
 def settle_draws(table: Bytes, seeds: int) -> None:
-    """Set the value of all open positions of a level to 0."""
+    """Set the value of all positions of a level that were never settled to 0."""
     for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
         if table[U(index)] >= FIRST_OPEN_CODE:
             table[U(index)] = 0

@@ -39,7 +39,7 @@ from awello.position import Position
 from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, seeds_in
 from awello.rules.game import Game
 
-DEFAULT_SEEDS = 12  # size of the tablebase that is built on first use: 2.7 MB, one second
+DEFAULT_SEEDS = 12  # seeds of the tablebase that is built on first use; it takes 2.7 MB and one second
 PARTS_PER_THREAD = 4  # parts of a level per thread: more parts balance the load better, but each needs a queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
 PREPARE_COST_PASSES = 4  # the first pass over a level takes as long as this many later ones; used only for progress
@@ -80,7 +80,7 @@ class Tablebase:
         value, values = self.value(position), self.values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
             values
-        )  # in a damaged file, it can happen that no move keeps the value
+        )  # if the file is damaged, there may be no move that keeps the value
         if value > 0:
             fewer = seeds_on_board(position)
             for move in best:
@@ -141,7 +141,7 @@ def _level_size(level: int) -> int:
 
 
 def _count_passes(done: int, seeds: int) -> float:
-    """Estimate the work for the levels above `done`: the number of visits to a position in all passes."""
+    """Estimate the work for the levels from `done` + 1 to `seeds`: the positions visited in all passes together."""
     return float(sum(_level_size(level) * (PREPARE_COST_PASSES + level) for level in range(done + 1, seeds + 1)))
 
 
@@ -201,14 +201,14 @@ def _map_file(game: Game, file: Path, changed: int) -> Tablebase:
 
 
 def _read_header(game: Game, file: Path) -> tuple[int, int]:
-    """Read the number of seeds and the checksum."""
+    """Read the number of seeds and the checksum from the header of a tablebase file."""
     with file.open("rb") as content:
         words: list[Any] = content.read(HEADER_BYTES).split()
     if len(words) == 6 and words[:4] == [b"awello", b"tablebase", b"1", str(game).encode()]:
         seeds = int(words[4])
         if 1 <= seeds <= MAX_SEEDS and file.stat().st_size == HEADER_BYTES + LEVEL_OFFSETS[seeds + 1]:
             return seeds, int(words[5], 16)
-    raise AwelloError(f"{file} is damaged: remove it and run 'awello tablebase build --seeds N'")
+    raise AwelloError(f"{file} is damaged: remove it and run 'awello tablebase build --variant {game} --seeds N'")
 
 
 def verify_tablebase(game: Game) -> bool:

@@ -37,7 +37,7 @@ class SearchRequest:
 
 
 class SearchResult(NamedTuple):
-    """The value of a search, the best move, and whether the value was found without an estimate."""
+    """The value of a search, the best move, and (Awalé only) whether the value is proved, without any estimate."""
 
     value: int
     move: int
@@ -71,7 +71,7 @@ class SearchWorker(ABC):
 
     @abstractmethod
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run a search; if it is stopped, its result is meaningless."""
+        """Run a search; if the search is stopped, the result is meaningless."""
 
     @abstractmethod
     def probe_best_move(self, position: Position) -> int:
@@ -123,7 +123,7 @@ class SearchThreads:
 
     @property
     def nodes(self) -> int:
-        """The number of positions visited since `start`."""
+        """The number of positions visited since `start` was called."""
         return sum(worker.get_field("nodes") for worker in self.workers)
 
     def stop(self) -> None:
@@ -147,7 +147,7 @@ class SearchThreads:
 
         def run(worker: SearchWorker) -> None:
             result = worker.search(request)
-            if worker.get_field("stop") < STOP_BIT:  # not stopped, neither from outside nor by its node limit
+            if worker.get_field("stop") < STOP_BIT:  # stopped neither from outside nor by its node limit
                 results.append(result)
                 for other in active:
                     if other is not worker:

@@ -1,8 +1,8 @@
-"""Time management: each move gets a share of the clock, and a depth is only started if it can finish in time.
+"""Time management: each move gets a share of the clock, and a depth is started only if it is expected to end in time.
 
 As in report 4 (see docs/sources.md), the time for a move depends on the clock and on the number of moves left.  After
-each depth, the duration of the next one is predicted from the last two.  Only the moves until the endgame is solved are
-counted, because later moves take almost no time.
+each depth, the duration of the next depth is predicted from the last two.  In Othello, moves with at most
+SOLVED_EMPTIES empty squares are not counted, because they take almost no time.
 """
 
 import math
@@ -13,24 +13,27 @@ from awello.engine.tablebase import seeds_on_board
 from awello.limits import Clock
 from awello.position import Position
 
-SOLVED_EMPTIES = 20  # empty squares from which the rest of the game takes almost no time
+SOLVED_EMPTIES = 20  # with this many empty squares or fewer, the rest of the game takes almost no time
 MOVES_PER_SEED = 0.7  # expected moves of a player per seed in play
-RESERVE_MOVES = 2  # added to the expected number of moves left
+RESERVE_MOVES = 2  # added to the expected number of moves left, as a safety margin
 MOVE_OVERHEAD_SECONDS = 0.02  # the time that a move takes outside the search
 RESERVED_TIME_SHARE = 0.05  # the share of a time limit per move that is reserved for work outside the search
 MAX_CLOCK_SHARE = 0.25  # the largest share of the clock for the optimum time of a move
-DEFAULT_TIME_GROWTH = 3.0  # the ratio of the times of consecutive depths, until two depths can be compared
+DEFAULT_TIME_GROWTH = 3.0  # assumed ratio of the durations of two consecutive depths, until it can be measured
 MAX_OVERTIME_FACTOR = 2.5  # the maximum time of a move as a multiple of the optimum
 INCREMENT_SHARE = 0.8  # the share of the increment that is added to a move's share of the clock
-MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to MAX_CLOCK_SHARE of the clock
+MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to the limit set by MAX_CLOCK_SHARE
 MAX_OVERRUN_SHARE = 0.6  # the largest share of the clock for the maximum time of a move
-MIN_TIME_GROWTH, MAX_TIME_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the times of consecutive depths
-MIN_MEASURABLE_SECONDS = 1e-4  # shorter times are not used for predictions
+MIN_TIME_GROWTH, MAX_TIME_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the durations of two depths
+MIN_MEASURABLE_SECONDS = 1e-4  # a depth that takes less is too short to measure the ratio
 
 
 @dataclass(frozen=True)
 class TimeBudget:
-    """The time for one move in seconds: the optimum, and the maximum that is never exceeded."""
+    """The time for one move, in seconds.
+
+    No depth is started that is expected to end after the optimum; at the maximum, the search is stopped.
+    """
 
     optimum: float
     maximum: float
@@ -49,7 +52,7 @@ def estimate_moves_left(position: Position) -> float:
 
 
 def allocate_time(clock: Clock, moves: float) -> TimeBudget:
-    """Allocate time for a move when `moves` moves are left."""
+    """Allocate time for a move of a player who has `moves` moves left."""
     if math.isinf(clock.seconds):
         return UNLIMITED_TIME
     left = max(0.0, clock.seconds - MOVE_OVERHEAD_SECONDS)

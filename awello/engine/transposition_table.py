@@ -3,14 +3,14 @@
 A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
 the data.  If two threads write an entry at the same time, its words may not match; then the entry is not found, so no
 lock is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.
-A new entry replaces the entry of the same position, unless that has a larger depth.  If the bucket has no entry for the
-position, the new entry replaces the one with the smallest depth among the entries of earlier searches or, if there are
-none, among all entries.
+A new entry replaces the entry of the same position, unless the old one has a larger depth.  If the bucket has no entry
+for the position, the new entry replaces the one with the smallest depth among the entries of earlier searches or, if
+there are none, among all entries.
 
-Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are fixed and public:
-searches are reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted
-users should use random multipliers, which are drawn for each table (`Engine(random_hash=True)`).  An empty entry
-consists of two zeros; it matches hash 0, but data of 0 mean that nothing is stored.
+Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers of the hash function are
+fixed and public: searches are reproducible, but an attacker can construct collisions.  A server that searches positions
+from untrusted users should use random multipliers, which are drawn for each table (`Engine(random_hash=True)`).  An
+empty entry consists of two zeros; it matches hash 0, but data of 0 mean that nothing is stored.
 """
 
 import secrets
@@ -24,14 +24,14 @@ from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
 BUCKET_ENTRIES = 4  # a bucket fills one cache line
-NO_CUTOFF = -65  # below all scores: returned if the bounds do not settle the value
+NO_CUTOFF = -65  # below all scores: returned if the bounds of an entry do not end the search
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 FIXED_MULTIPLIERS = (
     0x13198A2E03707344,
     0x243F6A8885A308D3,
     0x082EFA98EC4E6C89,
     0xA4093822299F31D0,
-)  # the hexadecimal digits of pi
+)  # hexadecimal digits of pi
 
 
 class TableEntry(Layout):
@@ -54,7 +54,7 @@ bucket_at = record_at(TableBucket)
 
 @kernel("uint64(uint64, uint64, HashMultipliers)", inline=True)
 def hash_of(own: U, opp: U, multipliers: HashMultipliers) -> U:
-    """Return the 64-bit hash of a position of either game."""
+    """Return the 64-bit hash of a position of Othello or Awalé."""
     own_low, own_high = multipliers.own_low, multipliers.own_high
     return multiply_shift(own, opp, own_low, own_high, multipliers.opp_low, multipliers.opp_high)
 
@@ -127,7 +127,7 @@ def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
 
 @kernel("int64(int64, int64, int64, int64)", inline=True)
 def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
-    """Return the value if the bounds settle it for the window (alpha, beta), otherwise NO_CUTOFF."""
+    """Return the bound that ends a search with the window (alpha, beta), or NO_CUTOFF if neither bound does."""
     if lower >= beta or lower == upper:
         return lower
     return upper if upper <= alpha else NO_CUTOFF
@@ -135,7 +135,7 @@ def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
 
 @kernel("int64(TableBucket, uint64, int64, int64)", inline=True)
 def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
-    """Return the index of the position's entry (-1 if that has a larger depth) or of the least valuable entry."""
+    """Return the index of the position's entry (-1 if its depth is larger) or else of the least valuable entry."""
     worst, lowest = 0, 1 << 30
     for index in range(BUCKET_ENTRIES):
         data = bucket.entries[U(index)].packed
@@ -171,7 +171,7 @@ def probe_best_move(own: U, opp: U, address: int) -> int:
 
 
 class TranspositionTable:
-    """The memory of a transposition table, whose number of buckets is the largest power of two that fits."""
+    """The memory of a transposition table: the buckets that fit in `hash_mib` MiB, rounded down to a power of two."""
 
     def __init__(
         self, hash_mib: int, multipliers: tuple[int, ...] = FIXED_MULTIPLIERS, bucket_bytes: int = CACHE_LINE

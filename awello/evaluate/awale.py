@@ -6,14 +6,16 @@ not be opposite numbers, so values are always computed for the player at the roo
 | heuristic        | features of each player                                                                     |
 |------------------|---------------------------------------------------------------------------------------------|
 | `h1`             | seeds captured                                                                              |
-| `h2`             | those of `h1`; pits of fewer than 3 seeds; the longest run of such pits                     |
-| `h3` `h4` `h5`   | those of `h2`; seeds in pits of 12 or more                                                  |
-| `h6`             | pits whose last seed captures 2 seeds; those whose last seed captures 3; pits that reach    |
-|                  | the other row; pits of more than 12 seeds; seeds captured; empty pits (Daoud et al. 2004)   |
+| `h2`             | features of `h1`; pits of fewer than 3 seeds; the longest run of such pits                  |
+| `h3` `h4` `h5`   | features of `h2`; seeds in pits of 12 or more                                               |
+| `h6`             | pits whose last seed captures 2 seeds; pits whose last seed captures 3 seeds; pits whose    |
+|                  | seeds reach the other row; pits of more than 12 seeds; seeds captured; empty pits (Daoud    |
+|                  | et al. 2004)                                                                                |
 | `travers`        | seeds captured; empty pits; pits of 1 or 2 seeds; pits of 12 or more                        |
 
-`h3`, `h4` and `h5` share one function.  `h4` has other weights than `h3`.  `h5` subtracts the value of the features at
-the root.  This changes all leaves by the same number, so with the same weights `h5` chooses the same moves as `h3`.
+`h3`, `h4` and `h5` share one function.  Each of them has its own weights.  `h5` also subtracts the value of the
+features at the root from the value of each leaf.  This changes all leaves by the same number, so with the same weights
+`h5` chooses the same moves as `h3`.
 """
 
 from awello.bits import popcount, to_signed
@@ -38,10 +40,10 @@ class FeatureWeights(Layout):
 
     captured_seeds: int
     small_pits: int  # pits of fewer than 3 seeds, including empty ones
-    small_run: int  # the longest run of such pits
-    large_seeds: int  # seeds in pits of 12 or more
-    captures_of_2: int  # pits whose last seed captures in a pit that then holds 2 seeds; other captured pits may differ
-    captures_of_3: int
+    small_run: int  # the length of the longest run of pits of fewer than 3 seeds
+    large_seeds: int  # seeds in pits that hold 12 or more
+    captures_of_2: int  # pits from which sowing ends in a pit that then holds 2 seeds and is captured
+    captures_of_3: int  # pits from which sowing ends in a pit that then holds 3 seeds and is captured
     reaching_pits: int  # pits whose seeds reach the other row
     overfull_pits: int  # pits of more than 12 seeds
     empty_pits: int
@@ -64,20 +66,20 @@ FEATURES = {  # the features of each player, in the order of the weights in file
     H6: ("captures_of_2", "captures_of_3", "reaching_pits", "overfull_pits", "captured_seeds", "empty_pits"),
     TRAVERS: ("captured_seeds", "empty_pits", "pits_of_1_or_2", "large_pits"),
 }
-# Added to a row, each constant sets the top bit of the bytes whose pits hold at least this many seeds.
+# Adding AT_LEAST_n to a row sets the top bit of each byte whose pit holds at least n seeds.
 AT_LEAST_3, AT_LEAST_12, AT_LEAST_13 = (U(0x80 - seeds) * BYTE_ONES for seeds in (3, 12, 13))
 PITS_PER_ROW = 6
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def flag_pits(row: U, threshold: U) -> U:
-    """Return the flags of the pits with enough seeds for a threshold, such as `AT_LEAST_3`."""
+    """Return a flag for each pit with enough seeds; the threshold is a constant such as `AT_LEAST_3`."""
     return ((row & ROW_MASK) + threshold) & PIT_FLAGS
 
 
 @kernel("int64(uint64)", inline=True)
 def longest_run(flags: U) -> int:
-    """Return the length of the longest run of adjacent flags."""
+    """Return the length of the longest run of adjacent pits whose flags are set."""
     length = 0
     while flags != U(0):
         flags &= flags << U(8)
@@ -87,7 +89,7 @@ def longest_run(flags: U) -> int:
 
 @kernel("int64(uint64)", inline=True)
 def seeds_in_large_pits(row: U) -> int:
-    """Count the seeds in pits of 12 or more."""
+    """Count the seeds in pits that hold 12 or more."""
     return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE_MASK)
 
 

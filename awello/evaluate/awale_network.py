@@ -20,12 +20,13 @@ from awello.memory import I16
 UNIT_COUNT = 64  # a row fills two cache lines; more units are more accurate, but slow down every leaf
 PIT_COUNT = 12
 PIT_SLOTS = 32  # rows per pit; a pit with 32 or more seeds, which is rare, uses the row for 32 seeds fewer
-IN_PLAY_ROW = PIT_COUNT * PIT_SLOTS  # the row of 0 seeds in play; those of 1 to 48 follow
+IN_PLAY_ROW = PIT_COUNT * PIT_SLOTS  # the row for 0 seeds in play; the rows for 1 to 48 seeds follow
 OUTPUT_ROW = IN_PLAY_ROW + 49  # the weights of the output, after all other rows
 ROW_COUNT = OUTPUT_ROW + 1
 MAX_ACTIVATION = 181  # its square fits into a signed 16-bit integer: squaring is then one narrow multiplication
 OUTPUT_SHIFT = 17  # right shift from the weighted sum to 16ths of a seed: 2 * 7.5 + 6 bits of scale, minus 4
-# The integer that represents 1 in the input rows and in the output row.  Larger scales are finer but overflow earlier.
+# A weight is multiplied by WEIGHT_SCALE (input rows) or OUTPUT_SCALE (output row) and rounded to an integer.  A larger
+# scale loses less precision but overflows earlier.
 WEIGHT_SCALE, OUTPUT_SCALE = 2**7.5, 64.0
 # The largest weights with which the sum of 13 rows fits into 16 bits, and the sum of all products into 32 bits.
 MAX_WEIGHT, MAX_OUTPUT_WEIGHT = (1 << 15) // 13 - 1, (1 << 16) // UNIT_COUNT - 1

@@ -40,7 +40,7 @@ class Cnn:
     def predict(self, words: Words) -> tuple[Reals, Reals]:
         """Evaluate positions, given as rows of `own` and `opp`.
 
-        Return a logit for each square, and a value from -1 (lost) to 1 (won).
+        Return, for each position, a logit for each square, and a value from -1 (lost) to 1 (won).
         """
         legal = np.array([legal_moves(int(Game.OTHELLO), own, opp) for own, opp in words], np.uint64)
         bits = unpack_bits(np.column_stack([words, legal, np.full(len(words), ~U(0))]))
@@ -56,7 +56,7 @@ class Cnn:
 
 
 def unpack_bits(words: Words) -> Reals:
-    """Unpack words into rows of 64 ones and zeros."""
+    """Unpack each 64-bit word into a row of 64 ones and zeros."""
     octets = np.ascontiguousarray(words).astype("<u8").view(np.uint8).reshape(*words.shape, 8)
     return np.unpackbits(octets, axis=-1, bitorder="little").astype(np.float32)
 
@@ -80,14 +80,14 @@ def load_cnn_file(file: Path, threads: int = 1) -> Cnn:
     try:
         from onnxruntime import InferenceSession, SessionOptions
     except ImportError:
-        raise ConfigError("the convolutional network requires onnxruntime: pip install 'awello[neural]'") from None
+        raise ConfigError("the convolutional network requires onnxruntime: run pip install 'awello[neural]'") from None
     options = SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 4  # no log lines: errors are reported below
     try:
         session = InferenceSession(file.read_bytes(), options, providers=["CPUExecutionProvider"])
         names = [node.name for node in session.get_inputs()], [node.name for node in session.get_outputs()]
         valid = names == (["board"], ["moves", "value"]) and session.get_inputs()[0].shape[1:] == [4, 8, 8]
-    except Exception:  # onnxruntime has no common class for errors in files
+    except Exception:  # onnxruntime has no common exception class for invalid files
         valid = False
     if not valid:
         raise ConfigError(f"{str(file)!r} is not a convolutional network: train one with 'awello train cnn'")

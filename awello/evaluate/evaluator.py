@@ -24,7 +24,7 @@ from awello.rules.othello import square_at
 Rows = Sequence[Sequence[int]]
 MAX_SETTING = 10_000  # limits square values and weights, so that estimates stay below the value of a won game
 
-HEURISTICS = {  # by family, the default first
+HEURISTICS = {  # by family, the default heuristic first
     "othello": {
         "positional": heuristics.POSITIONAL,
         "absolute": heuristics.ABSOLUTE,
@@ -36,7 +36,7 @@ HEURISTICS = {  # by family, the default first
         "diffscore": heuristics.DIFFSCORE,
         "h1": awale.H1,
         "h2": awale.H2,
-        **dict.fromkeys(("h3", "h4", "h5"), awale.H3),  # they differ in their weights and in their reference point
+        **dict.fromkeys(("h3", "h4", "h5"), awale.H3),  # see `awale.py` for the differences
         "h6": awale.H6,
         "travers": awale.TRAVERS,
     },
@@ -62,7 +62,7 @@ class Heuristic:
     corners: int = 0
     """The value of each corner for `mobility`."""
     weights: tuple[int, ...] = ()
-    """The weights of Awalé's features, in pairs; default: the shipped weights."""
+    """Awalé: for each feature, the weights for the player and for the opponent; default: the shipped weights."""
 
     def check(self, game: Game) -> None:
         """Raise `ConfigError` if the settings are invalid for a game."""
@@ -115,17 +115,17 @@ class Evaluator:
     """A heuristic prepared for kernels: its number, and a state with its settings and the node counts of a search."""
 
     cut_margin = 0
-    """How far a value must exceed beta to cause a cut."""
+    """How far a value must exceed beta to cause a cutoff."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
         """Initialise the only element of `states`, by default a new array.
 
-        A search whose own state contains a `HeuristicState` passes that field.
+        A search whose own state contains a `HeuristicState` passes that field as `states`.
         """
         heuristic.check(game)
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]
-        self.state_array = states  # faster than `state`, for fields that every search sets
+        self.state_array = states  # faster to access than `state`; used for fields that every search sets
         # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
         self.heuristic = HEURISTIC_NUMBERS[heuristic.name]
@@ -181,13 +181,13 @@ def load_square_table(name: str) -> Rows:
     except (TypeError, ValueError, OverflowError):
         table = np.zeros(0, np.int32)
     if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > MAX_SETTING:
-        advice = f"write 'table:' with 4 rows of 4 or 8 rows of 8 integers, {-MAX_SETTING} to {MAX_SETTING}"
+        advice = f"write 4 rows of 4 or 8 rows of 8 integers from {-MAX_SETTING} to {MAX_SETTING} under the key 'table'"
         raise ConfigError(f"{name!r} does not contain a valid table: {advice}")
     return [[int(value) for value in row] for row in table]
 
 
 def expand_table(rows: Rows, size: int) -> list[int]:
-    """Return the value of each of the 64 squares on a board of this size."""
+    """Return 64 square values for a board of this size; squares outside the board have value 0."""
     whole = len(rows) == 8
     if whole and size != 8:
         raise ConfigError(f"a table of 8 rows does not fit a board of size {size}: use 4 rows of 4")

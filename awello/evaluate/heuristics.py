@@ -2,7 +2,7 @@
 
 Sources: report 0 (positional, absolute, mobility, mixed), report 3 (tactical) and report 1 (diffscore; the other
 heuristics of this report are in `awale.py`).  Each heuristic has its own units.  The value of a finished game is its
-score times `EXACT_SCALE`.  For a win, this exceeds any estimate, so that a certain win is preferred.
+score times `EXACT_SCALE`.  If the game is won, this exceeds any estimate, so that a search prefers a certain win.
 
 | heuristic    | features                                                                                    |
 |--------------|---------------------------------------------------------------------------------------------|
@@ -14,7 +14,7 @@ score times `EXACT_SCALE`.  For a win, this exceeds any estimate, so that a cert
 |              | discs; absolute from 55 discs                                                               |
 | `diffscore`  | seeds captured (Awalé)                                                                      |
 
-A search and its heuristic share a `HeuristicState` with the settings of the heuristic and the counts of the search.
+A search and its heuristic share a `HeuristicState` with the settings of the heuristic and the node counts.
 """
 
 from typing import Annotated
@@ -29,20 +29,20 @@ POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers
 # The value of one disc or seed in a final score.  It exceeds any estimate, because the values of squares are at most
 # 10,000 (`MAX_SETTING`).
 EXACT_SCALE = 1 << 20
-# The values in `tactical` of a disc beside a corner with a disc of the same side, and of a legal move (report 3).
+# The values that `tactical` gives to a disc beside a corner held by the same side, and to a legal move (report 3).
 BESIDE_OWN_CORNER_VALUE, MOVE_VALUE = 30, 10
 
 
 class HeuristicState(Layout):
-    """The counts of a search, its cut margin, and the settings of its heuristic."""
+    """The node counts of a search, its cutoff margin, and the settings of its heuristic."""
 
     inner_nodes: int  # positions whose value comes from their children
     leaves: int  # positions evaluated
-    cut_margin: int  # how far a value must exceed beta to cause a cut
+    cut_margin: int  # a value of at least beta + cut_margin causes a cutoff
     # Othello.  Each entry is the sum of the square values for one row and one set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
     mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves
-    absolute_from: int  # the number of discs from which they count only discs
+    absolute_from: int  # the number of discs from which `mixed` and `tactical` count only discs
     corner_bonus: int  # the value of a corner for `mobility`
     left_edge: U  # the squares of each edge, which depend on the size of the board
     right_edge: U
@@ -83,7 +83,7 @@ def corners_of(discs: U, state: HeuristicState) -> U:
 
 @kernel("uint64(uint64, HeuristicState)")
 def beside_corners(discs: U, state: HeuristicState) -> U:
-    """Return the three squares beside each corner that these discs occupy."""
+    """Return the three neighbours of each corner that is occupied by one of these discs."""
     corners = corners_of(discs, state)
     beside = (corners & state.left_edge) << U(1) | (corners & state.right_edge) >> U(1)
     both = corners | beside
@@ -101,7 +101,7 @@ def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> i
 
 @kernel("int64(int64, uint64, uint64, int64, HeuristicState)")
 def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
-    """Return the value of `tactical`: square values at first, mobility in addition later, and only discs at the end."""
+    """Return the value of `tactical`: square values at first, later also mobility, and only discs at the end."""
     if discs >= state.absolute_from:
         return popcount(own) - popcount(opp)
     own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)

@@ -2,10 +2,10 @@
 
 *Liberties* are the empty squares around a disc; a side prefers few around its own discs.  *Squares* have values from a
 table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how much
-more often the side to move won than lost.  All terms are from the view of the side to move.  If the other side is to
-move, the same discs have another value, which is not just the negated value.  An edge and its mirror image count as the
-same pattern, as do a corner and its reflection in the diagonal, and as do a pattern with one side to move and the
-pattern of opposite colours with the other side to move.
+more often the side to move won than lost.  All terms are from the view of the side to move.  Changing the side to move
+changes the value of a position, and does not just negate it.  An edge and its mirror image count as the same pattern,
+as do a corner and its reflection in the diagonal.  Exchanging the side to move and the colours of all discs does not
+change a pattern either.
 
 The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
 2 for a disc of the other side.
@@ -20,7 +20,7 @@ from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
 EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares per pattern
-MAX_PATTERN_VALUE = 1000  # approached by a pattern with which the side to move always wins
+MAX_PATTERN_VALUE = 1000  # the value of a pattern with which the side to move won all of very many games
 MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any won game, whatever the factors are
 LEFT_COLUMN, RIGHT_COLUMN = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
 GATHER_COLUMN = U(0x0102040810204080)  # multiplying the left column by this gathers the column in the top byte
@@ -34,7 +34,7 @@ class OtageState(Layout):
     square_factor: int
     edge_factor: int
     corner_factor: int
-    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # by set of squares: the sum of their powers of three
+    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # for each set of squares: the sum of 3**i over its squares i
     edge_values: Annotated[list[Int16], 3**EDGE_SQUARES]  # by pattern index
     corner_values: Annotated[list[Int16], 3**CORNER_SQUARES]
 
@@ -117,7 +117,7 @@ def evaluate_corner(own: U, opp: U, state: OtageState) -> int:
 
 @kernel("int64(uint64, uint64, OtageState)")
 def evaluate_corners(own: U, opp: U, state: OtageState) -> int:
-    """Return the value of the four corners for the mover; each is mapped to a1."""
+    """Return the value of the four corners for the mover; flip the board to bring each corner to a1."""
     value = evaluate_corner(own, opp, state)
     own, opp = byte_swap(own), byte_swap(opp)
     value += evaluate_corner(own, opp, state)

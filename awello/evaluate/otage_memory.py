@@ -1,9 +1,10 @@
 """Otage's memory: the learnt factors of its evaluation and the results of its patterns, in a readable text file.
 
-The file starts with the numbers of games and one line per factor.  The line of an edge contains the squares from the
-view of the side to move (1 for its own disc, -1 for a disc of the other side, 0 for empty), the number of games that
-this side won minus those that it lost, the number of games in which the pattern occurred, and the ratio of these two
-numbers.  A corner has three lines, one per row.
+The file starts with the number of games, the number of autoplay games among them, and one line per factor.  Each edge
+pattern has one line: its eight squares, an equals sign and three numbers.  A square is 1 for a disc of the side to
+move, -1 for a disc of the other side, and 0 if empty.  The numbers are the wins minus the losses of the side to move,
+the number of games in which the pattern occurred, and the ratio of the first number to the second.  A corner pattern
+has three lines, one per row of squares.
 """
 
 import re
@@ -27,13 +28,13 @@ from awello.record import Record
 from awello.rules.game import Game
 
 TERM_NAMES = ("liberties", "squares", "edges", "corners")
-DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # chosen by hand for terms of similar size; learning starts with these
+DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # chosen by hand to make the terms similar in size; learning starts with them
 FACTOR_SCALE = 32  # kernels use factors in units of 1/32
 MAX_FACTOR = 100.0
 PRIOR_DRAWS = 4  # drawn games added for each pattern; more of them lower the influence of rare patterns
 LOGISTIC_SCALE = 465.0  # the value at which 73 % of the games are won, fitted to games of Otage
-# The numbers of empty squares at which factors are learnt: earlier, the patterns are empty; later, Otage solves the
-# game.
+# Factors are learnt from positions with these numbers of empty squares: with more of them, the patterns are empty; with
+# fewer, Otage solves the game.
 LEARNING_EMPTIES = range(16, 49)
 LEARNING_RATE = 0.05  # a higher rate follows recent games, a lower one averages over more games
 MAX_FACTOR_CHANGE = 0.01  # the largest relative change of a factor after one game
@@ -92,7 +93,7 @@ class OtagePatternStatistics:
         return "".join(parts)
 
     def parse(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Read patterns from numbered lines."""
+        """Read patterns from lines of the file, each given with its line number."""
         signs: list[int] = []
         for number, line in lines:
             squares, equals, counts = line.partition("=")
@@ -114,11 +115,11 @@ class OtagePatternStatistics:
 # ---- the memory -----------------------------------------------------------------------------------------------------
 @dataclass
 class OtageMemory:
-    """The number of games, the factors and the patterns."""
+    """What Otage has learnt: the number of games, the factors and the results of the patterns."""
 
     games: int = 0
     autoplay_games: int = 0
-    """How many of these games `awello autoplay` played."""
+    """The number of games played by `awello autoplay`, which `games` includes."""
     factors: tuple[float, ...] = DEFAULT_FACTORS
     edges: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(EDGE_PATTERNS))
     corners: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(CORNER_PATTERNS))
@@ -153,7 +154,7 @@ class OtageMemory:
         factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERM_NAMES, self.factors, strict=True))
         counts = f"games = {self.games}\nautoplay = {self.autoplay_games}\n"
         patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
-        return f"# What Otage has learnt: see the docs.\n{counts}\n[factors]\n{factors}\n{patterns}"
+        return f"# What Otage has learnt; docs/otage.md explains this file.\n{counts}\n[factors]\n{factors}\n{patterns}"
 
     def save(self, file: Path) -> None:
         """Write the file atomically."""
@@ -190,7 +191,7 @@ def _parse_numbers(lines: Iterable[tuple[int, str]], defaults: dict[str, float])
     for number, line in lines:
         match = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*", line)
         if not match or match[1] not in defaults:
-            raise _line_error(number, f"'NAME = NUMBER' with one of the names {', '.join(defaults)}", line)
+            raise _line_error(number, f"'NAME = NUMBER' (NAME: {', '.join(defaults)})", line)
         defaults[match[1]] = float(match[2])
     return defaults
 
@@ -208,7 +209,7 @@ def load_shipped_memory() -> OtageMemory:
 # ---- evaluator ------------------------------------------------------------------------------------------------------
 @cache
 def ternary_numbers() -> npt.NDArray[np.int32]:
-    """Return, for each set of squares, the base-three number with ones in these squares."""
+    """Return, for each set of squares, the sum of 3**i over its squares i."""
     bits = np.arange(1 << otage.CORNER_SQUARES)[:, None] >> np.arange(otage.CORNER_SQUARES) & 1
     return (bits @ 3 ** np.arange(otage.CORNER_SQUARES)).astype(np.int32)
 
@@ -217,9 +218,9 @@ class OtageEvaluator(Evaluator):
     """An evaluator with the factors and patterns of a memory, or without patterns and with the default factors."""
 
     def __init__(self, memory: OtageMemory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
-        """Initialise the only element of `states`, by default a new array.
+        """Initialise the only element of `states` (default: a new array).
 
-        A search whose own state contains an `OtageState` passes that field.
+        A search with a field of type `OtageState` in its own state passes that field as `states`.
         """
         states = OtageState.new_array(1) if states is None else states
         super().__init__(Game.OTHELLO, Heuristic("positional"), states["evaluation"])

@@ -1,14 +1,17 @@
-"""Pattern evaluation: learnt values of groups of squares, whose indices are updated incrementally with each move.
+"""Pattern evaluation: each arrangement of discs on certain groups of squares has a learnt weight.
+
+A move updates the indices of these weights incrementally.
 
 Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle, three rows, four diagonals), each seen
-from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: the mover's
-disc counts +1, the opponent's -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
-vector of 48 numbers, and swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit
-numbers.  The value of the board is the sum of 50 learnt weights, one per lane and one per side for its number of moves,
-in units of 1/128 disc (`DISC_VALUE`).
+from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary, with one digit
+per square: 1 for a disc of the mover, -1 for a disc of the opponent, 0 if empty.  Placing a disc of the mover therefore
+adds a fixed vector of 48 numbers to the indices, flipping a disc of the opponent adds the double of such a vector, and
+swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit numbers.  The value of the
+board is the sum of 50 learnt weights, in units of 1/128 disc (`DISC_VALUE`): one weight per lane, and one per side for
+its number of legal moves.
 
-Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
-patterns by stage of the game.  Negating indices to swap the sides is specific to Awello.
+Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997), for
+pattern weights that depend on the stage of the game.  Negating indices to swap the sides is specific to Awello.
 """
 
 from typing import Annotated, Any
@@ -22,8 +25,9 @@ from awello.kernel import U, instruction, kernel
 from awello.layout import Int16, Layout, record_at
 from awello.memory import CACHE_LINE, I16, VOID_RESULT
 
-DISC_VALUE = 128  # the value of a disc
-FIRST_STAGE_EMPTIES, STAGE_WIDTH = 10, 2  # stage k: 10 + 2k or 11 + 2k empty squares; first: or fewer; last: or more
+DISC_VALUE = 128  # units of the evaluation per disc
+# Stage k covers 10 + 2k and 11 + 2k empty squares; stage 0 also covers fewer, and the last stage also covers more.
+FIRST_STAGE_EMPTIES, STAGE_WIDTH = 10, 2
 SHAPES = (
     "a1 b1 c1 a2 b2 c2 a3 b3 c3 d4",
     "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",
@@ -48,7 +52,7 @@ def _rotate(square: int) -> int:
 
 
 def _make_lanes() -> list[list[int]]:
-    """Return the squares of each lane, the lowest power of three first."""
+    """Return the squares of each lane, in ascending order of their powers of three."""
     lanes = []
     for shape in SHAPES:
         squares = [ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1) for name in shape.split()]
@@ -69,20 +73,20 @@ SHAPE_CENTRES = [
     sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
 ]  # by shape: the place of the weight for index 0 among the pattern weights
 PATTERN_WEIGHTS = sum(SHAPE_SIZES)
-MOBILITY_LEVELS = 32  # weights per side: for 0 to 30 moves, and for 31 or more; they follow the pattern weights
+MOBILITY_LEVELS = 32  # weights per side: for 0 to 30 legal moves, and for 31 or more; they follow the pattern weights
 STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
 
 
 class PatternRow(Layout):
-    """The indices of one board."""
+    """The indices of the 48 lanes of one board."""
 
     indices: Annotated[list[Int16], LANE_COUNT]
     padding: Annotated[list[Int16], -LANE_COUNT % (CACHE_LINE // 2)]
-    """Fills the last cache line, so that the next row starts at a cache line."""
+    """Fills the last cache line, so that the next row starts on a new cache line."""
 
 
 class StageWeights(Layout):
-    """The weights of patterns and numbers of moves at one stage of the game."""
+    """The weights of patterns and of numbers of legal moves at one stage of the game."""
 
     patterns: Annotated[list[Int16], PATTERN_WEIGHTS]
     own_moves: Annotated[list[Int16], MOBILITY_LEVELS]
@@ -116,7 +120,7 @@ def _vectors(b: Builder, row: Any) -> list[Any]:
 
 
 def _emit_update(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> Any:
-    """Emit a loop over the flipped discs that keeps the row in registers."""
+    """Emit the code of `update_row`: a loop over the flipped discs, with the row in registers."""
     placed = [
         b.add(b.load(place, align=32), step) for place, step in zip(_vectors(b, row), _steps(b, square), strict=True)
     ]
@@ -155,7 +159,7 @@ def _emit_evaluate(b: Builder, row: Any, weights: Any) -> Any:
 
 @instruction("none(PatternRow, int64, uint64, PatternRow)", _emit_update)
 def update_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
-    """Write the row after a move to `target`: place a disc on `square`, flip at least one disc, and swap the sides."""
+    """Write to `target` the row after a move with at least one flip: add the disc, flip, and swap the sides."""
     if not flips:
         raise ValueError(f"the move on square {square} flips no discs")
     flipped = [each for each in range(64) if int(flips) >> each & 1]
@@ -180,7 +184,7 @@ def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
-    """Return the sum of the weights for both sides' numbers of moves, from the mover's view."""
+    """Return the value of both sides' mobility for the mover."""
     own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
     opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])

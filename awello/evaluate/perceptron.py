@@ -1,9 +1,10 @@
-"""A multi-layer perceptron that predicts good moves and the result of a game (as in report 1, but for both games).
+"""A multi-layer perceptron for Othello and Awalé that predicts good moves and the result of a game (see report 1).
 
-The input is the position from the mover's view.  For Awalé, it has 14 numbers: the seeds in the twelve pits and the
-seeds captured by each player, all as relative differences from their typical values.  For Othello, it has 128 numbers:
-the squares with the mover's discs and those with the opponent's.  Hidden layers have 64 units with ReLU.  The outputs
-are one logit per move and a number whose hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.
+The input is the position from the mover's view.  For Awalé, the input consists of 14 numbers: the seeds in each of the
+twelve pits and the seeds captured by each player, all as relative differences from typical values.  For Othello, the
+input consists of 128 numbers, each 0 or 1: 64 for the squares with the mover's discs, 64 for those with the opponent's.
+Hidden layers have 64 units with ReLU.  The outputs are one logit per move and a number whose hyperbolic tangent is the
+expected result, from -1 for a loss to 1 for a win.
 All weights are in one array, layer by layer: a row of weights for each input, then the biases.
 """
 
@@ -17,7 +18,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE_MASK
 
-HIDDEN_WIDTH = 64  # units of a hidden layer: the time grows with the square of this; 64 units fill whole vectors
+HIDDEN_WIDTH = 64  # units per hidden layer; the time grows with the square of their number; 64 fill whole vectors
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
@@ -26,7 +27,7 @@ TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # in six pits 
 
 Float32: TypeAlias = Annotated[float, np.float32]
 Reals = npt.NDArray[np.float32]
-Units = list[float]  # the sums or activations of a layer: a row of the state
+Units = list[float]  # the sums or activations of a layer, in an array of the state
 
 
 class PerceptronState(Layout):
@@ -48,7 +49,7 @@ def init_sums(weights: Reals, offset: int, sums: Units, width: int) -> None:
 @kernel("void(float32[::1], int64, float32, float32[::1], int64)", inline=True)
 def add_row(weights: Reals, offset: int, factor: float | np.float32, sums: Units, width: int) -> None:
     """Add the contribution of one input to the sums of a layer."""
-    row = weights[offset : offset + width]  # a view, because a loop from zero is vectorised
+    row = weights[offset : offset + width]  # with a view, the loop starts at zero and is vectorised
     for unit in range(width):
         sums[unit] += factor * row[unit]
 
@@ -63,7 +64,7 @@ def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
 
 @kernel("void(uint64, float32[::1], int64, int64, float32[::1])")
 def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> None:
-    """Add the contributions of six pits and of the captured seeds."""
+    """Add the contributions of one player's six pits and captured seeds."""
     for number in range(first, first + AWALE_INPUTS // 2):
         seeds = np.float32(row & BYTE_MASK)
         factor = (seeds - TYPICAL_SEEDS[number]) / TYPICAL_SEEDS[number]

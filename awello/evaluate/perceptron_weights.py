@@ -30,7 +30,7 @@ class Perceptron:
     """The weights of a perceptron in one array, and the board for which it was trained."""
 
     board: str
-    """The name of the board."""
+    """The name of the board, such as `othello`, `othello6` or `awale`."""
     layers: int
     """The number of hidden layers."""
     weights: Weights
@@ -51,7 +51,7 @@ class Perceptron:
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.widths))
 
     def matrices(self, weights: Reals) -> list[tuple[Reals, Reals]]:
-        """Return the matrix and biases of each layer as views of `weights`, which is laid out like the attribute."""
+        """Return the matrix and biases of each layer as views of `weights`, an array laid out like `self.weights`."""
         views, start = [], 0
         for inputs, outputs in pairwise(self.widths):
             middle, end = start + inputs * outputs, start + (inputs + 1) * outputs
@@ -77,7 +77,7 @@ def new_perceptron(game: Game, layers: int, rng: np.random.Generator) -> Percept
 
 
 def load_perceptron_file(file: Path) -> Perceptron:
-    """Load a perceptron from a file, and check its shape, because kernels do not."""
+    """Load a perceptron from a file, and check its shape, because the kernels do not check it."""
     try:
         with np.load(file) as content:
             weights = np.ascontiguousarray(content["weights"], np.float32)

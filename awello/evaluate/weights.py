@@ -1,6 +1,6 @@
 """Files with learnt weights for the champion: the shipped files, and files that you train.
 
-Mirrored patterns have equal weights.  Such *tied* weights are learnt together and stored once.
+A pattern and its mirror image have equal weights.  Such *tied* weights are learnt together and stored once.
 """
 
 import json
@@ -52,7 +52,7 @@ class PatternWeights:
     metadata: dict[str, Any]
 
     def expand(self) -> Weights:
-        """Return the weights by stage, in the order of `evaluate.patterns`."""
+        """Return the weights by stage in the order of `evaluate.patterns`, with tied weights repeated."""
         return np.ascontiguousarray(self.weights[:, tied_indices()])
 
 
@@ -79,7 +79,7 @@ def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
 
 
 def load_pattern_weights(file: Path | None = None) -> Weights:
-    """Load expanded weights from a file (default: the shipped ones) and cache them."""
+    """Load pattern weights from a file (default: the shipped file) as `expand` returns them, and cache them."""
     with _load_lock:  # with only a cache, concurrent threads could each load a copy
         return _load_patterns(file)
 
@@ -109,7 +109,7 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
 
 
 def to_awale_network_weights(rows: Weights) -> AwaleNetworkWeights:
-    """Convert rows to the layout used by kernels."""
+    """Convert the rows of weights in a file to the layout used by the kernels."""
     weights = AwaleNetworkWeights.new()
     np.asarray(weights.rows)[:] = rows
     return weights

@@ -1,1 +1,1 @@
-"""File formats: convert between text or bytes and records."""
+"""File formats of games and positions: convert text or bytes to records, and records to text or bytes."""

@@ -1,7 +1,7 @@
 """Helpers shared by the readers and writers of game files: errors, numbers, forfeits.
 
-A reader yields a `Record` for each game. In place of a damaged game it yields a `NotationError`, whose message names
-the location, what was expected and what was found, and continues with the next game.
+A reader yields a `Record` for each game. In place of a damaged game, the reader yields a `NotationError` and continues
+with the next game. The error message names the location, what was expected and what was found.
 """
 
 import math
@@ -37,7 +37,7 @@ def read_first_game(reading: ReadResults) -> Record:
     """Return the first game of a text; raises `NotationError` if there is none or if it is damaged."""
     found = next(reading, None)
     if found is None:
-        raise NotationError("the text contains no game")
+        raise NotationError("the text contains no game: give at least one")
     if isinstance(found, NotationError):
         raise found
     return found
@@ -80,14 +80,14 @@ def format_number(number: float) -> str:
 
 
 def check_standard_othello(record: Record, format: str) -> None:
-    """Raise `NotationError` if the start is not Othello's standard one, or if a player lost off the board."""
+    """Raise `NotationError` if the start is not Othello's standard one, or if a player resigned or forfeited."""
     if record.start != Position.start():
         raise NotationError(
             f"{format} stores only games of Othello from the standard start, not from {record.start!r}: omit the game"
         )
     if record.loser is not None:
         reason = record.reason or "no reason given"
-        raise NotationError(f"{format} cannot store a loss off the board ({reason}): omit the game")
+        raise NotationError(f"{format} cannot store a loss by resignation or forfeit ({reason}): omit the game")
 
 
 def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
@@ -97,7 +97,7 @@ def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ..
 
 
 def format_loss(record: Record) -> str:
-    """Format the side that lost and the reason, such as `Black resigned`; empty if the board decides."""
+    """Format the side that lost and the reason, such as `Black resigned`; return "" if there is none."""
     return "" if record.loser is None else f"{record.start.game.sides[record.loser]} {record.reason}"
 
 
@@ -107,5 +107,5 @@ def parse_loss(text: str, game: Game) -> tuple[int | None, str]:
     if not text:
         return None, ""
     if side not in game.sides:
-        raise NotationError(f"expected {' or '.join(game.sides)} and a reason, found {text[:MAX_QUOTED_CHARS]!r}")
+        raise NotationError(f"expected a loss such as '{game.sides[0]} resigned', found {text[:MAX_QUOTED_CHARS]!r}")
     return game.sides.index(side), reason

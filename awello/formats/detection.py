@@ -2,8 +2,8 @@
 
 Games in GGF and OGN are detected first.  Otherwise the text is searched for a position: an Awalé diagram, a board on
 one line (as in OBF files) or a board drawn in rows; the text after it is read as moves.  If there is no position, the
-text is read as a game from the start.  To read moves, the whole text is tried as a transcript, then all words that can
-be moves, then runs of such words.
+text is read as a game from the starting position.  To read moves, the whole text is tried as a transcript, then all
+words that can be moves, then runs of such words.
 """
 
 import re
@@ -22,7 +22,7 @@ from awello.rules.othello import DISC_LETTERS
 
 MAX_TEXT_CHARS = 1 << 16
 PASTE_HINT = "paste the moves of a game such as f5d6c3 or FfBe, a board or a diagram"
-MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # adjacent letters or rows that are probably meant as a board
+MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # this many adjacent letters or rows, or more, are probably meant as a board
 
 WORD_PATTERN = re.compile(r"[^\W_]+|(?<!-)--(?!-)")
 OTHELLO_MOVE_PATTERN = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
@@ -52,17 +52,18 @@ class DetectedGame:
     """A game or position detected in a text, and the format of the text."""
 
     format: str
-    """`transcript` (Othello's moves), `moves` (Awalé's), `ggf`, `ogn`, `obf`, `board` or `diagram`."""
+    """`transcript` for Othello's moves, `moves` for Awalé's moves, or `ggf`, `ogn`, `obf`, `board` or `diagram`."""
     record: Record
 
 
 def detect_game(text: str, game: Game | None = None) -> DetectedGame:
     """Detect the game or position in a text, or raise `NotationError` with the most likely mistake.
 
-    Without `game`, the text determines the rules: abapa, or Othello on the board size on which the moves are legal.
+    Without `game`, the text determines the rules: Othello on the board size that fits the board or the moves, or the
+    variant of Awalé that the text names (default: abapa).
     """
     if len(text) > MAX_TEXT_CHARS:
-        message = f"the text has {len(text)} characters: paste one game, at most {MAX_TEXT_CHARS}"
+        message = f"the text has {len(text)} characters: paste one game of at most {MAX_TEXT_CHARS} characters"
         raise NotationError(message, "text_too_long", length=len(text), limit=MAX_TEXT_CHARS)
     try:
         return _detect_file(text, game) or _detect_position(text, game) or _detect_moves(text, game)
@@ -125,7 +126,7 @@ def _find_drawn_pits(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position:
-    """Parse a diagram; without `game`, a name in the text such as `Game.ROMEIN` gives the variant, else it is abapa."""
+    """Parse a diagram; without `game`, the variant is the one named in the text, as `Game.ROMEIN` (default: abapa)."""
     if game is None:
         named = re.search(r"\bGame\.(ABAPA|TOURNAMENT|ROMEIN)\b", text)
         game = Game[named[1]] if named else Game.ABAPA
@@ -161,12 +162,12 @@ def _find_board_rows(text: str, game: Game | None) -> FoundPosition | None:
 def _parse_drawn_board(rows: list[str], text: str, rest: str, game: Game | None) -> FoundPosition:
     """Parse drawn rows, which must form a square."""
     if len(rows) != len(rows[0]):
-        raise NotationError(f"the board has {len(rows)} rows of {len(rows[0])} squares: give 8 of 8, 6 of 6 or 4 of 4")
+        raise NotationError(f"the board has {len(rows)} rows of {len(rows[0])} squares: give 8x8, 6x6 or 4x4 squares")
     return "board", _parse_board("".join(rows), _find_side_to_move(text, rest), game), rest
 
 
 def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
-    """Find a board on one line, possibly in groups, with or without the side to move."""
+    """Find a board on one line, possibly split by spaces into groups, with or without the side to move."""
     lines = text.splitlines()
     longest_run = 0
     for at, line in enumerate(lines):
@@ -181,7 +182,7 @@ def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
             words_before += len(run)
             longest_run = max(longest_run, *map(len, run)) if discs and _has_discs("".join(run)) else longest_run
     if longest_run >= MIN_BOARD_LETTERS:
-        raise NotationError(f"the board has {longest_run} squares: give 64 (or 36, 16) of X, O and -")
+        raise NotationError(f"the board has {longest_run} squares: give 64, 36 or 16 squares, each X, O or -")
     return None
 
 
@@ -197,7 +198,10 @@ def _has_discs(letters: str) -> bool:
 
 
 def _find_side_to_move(text: str, rest: str = "") -> int | None:
-    """Return the side to move: the letter with which `rest` begins, or as stated in `text`; None if unknown."""
+    """Return the side to move, or None if the text does not tell.
+
+    The first word of `rest` can be the side, such as `X`; otherwise `text` can contain words such as `Black to move`.
+    """
     side = DISC_LETTERS.get("".join(rest.split(maxsplit=1)[:1]), 0)
     if side:
         return side - 1
@@ -206,7 +210,7 @@ def _find_side_to_move(text: str, rest: str = "") -> int | None:
 
 
 def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
-    """Parse a board; an unknown side to move is derived from the number of discs, unless that side must pass."""
+    """Parse a board; derive an unknown side to move from the number of discs, and change it if it must pass."""
     _check_family(game, Game.OTHELLO)
     positions = [parse_position(f"{letters} {mover}", game) for mover in "XO"]
     if side is None:
@@ -221,7 +225,7 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
     games = [_guess_game(text)] if game is None else [game]
     if game is None and games == [Game.OTHELLO]:
         games += [Game.OTHELLO4, Game.OTHELLO6]
-    if games[0].family == "othello":  # in Awalé any word may look like moves
+    if games[0].family == "othello":  # not for Awalé: its moves are letters, which also begin other words
         _check_typos(text)
     played = _play_text(text, [Position.start(game) for game in games])
     if played is None:
@@ -230,7 +234,7 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
 
 
 def _guess_game(text: str) -> Game:
-    """Guess the game: the one for which every word is a move, or else the one with more moves in the text."""
+    """Guess the game: the one in which the whole text is a transcript, else the one with more possible moves in it."""
     for game in DEFAULT_BY_FAMILY.values():
         names, rest = split_transcript(text, game)
         if names and not rest:
@@ -240,12 +244,12 @@ def _guess_game(text: str) -> Game:
 
 
 def _check_typos(text: str) -> None:
-    """Raise `NotationError` if most moves are in words that begin with moves but end with other text: `f5d6x9`."""
+    """Raise `NotationError` if most moves are in words that continue with other text, such as `f5d6x9`."""
     words = [word for word in WORD_PATTERN.findall(text) if not OTHELLO_JOINED_MOVES_PATTERN.fullmatch(word)]
     typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_PATTERN.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
         moves, wrong = typos[0]
-        message = f"{wrong[:8]!r} after {moves[-8:]} is not a move"
+        message = f"{wrong[:8]!r} after {moves[-8:]} is not a move: correct or remove it"
         raise NotationError(message, "unreadable_moves", before=moves[-8:], text=wrong[:8])
 
 
@@ -261,9 +265,10 @@ def _require_legal(played: PlayedGame) -> Record:
 
 
 def _play_text(text: str, starts: list[Position]) -> PlayedGame | None:
-    """Play the moves in the text from each start; return the first complete game, else the longest part and its error.
+    """Play the moves in a text from each start, trying each way to read the text.
 
-    Returns None if the text contains no moves.
+    Returns the first game without an illegal move, or else the game with the most moves before an illegal one, and the
+    error of this illegal move.  Returns None if the text contains no moves.
     """
     furthest: PlayedGame | None = None
     for names in _generate_readings(text, starts):

@@ -1,9 +1,9 @@
 r"""GGF, the Generic Game Format for Othello, used by the Generic Game Server and NBoard.
 
 A game is `(;TAG[value]...;)`: the players (`PB`, `PW`), site and date (`PC`, `DT`), the starting board (`BO`), the
-result (`RE`) and the moves as `B[f5/value/seconds]`; unknown parts are empty.  A number before a game counts the games
-that belong together: `2` marks a synchro pair.  Values are in discs, from the mover's view.  Text around the games is
-skipped.  `(;` always begins a game; in values `]`, `\` and the `;` of `(;` are escaped with `\`.
+result (`RE`) and the moves as `B[f5/value/seconds]`, where unknown parts are empty.  A number before a game counts the
+games that belong together: `2` marks a synchro pair.  Values are in discs, from the mover's view.  Text around the
+games is skipped.  `(;` always begins a game; in values, `]`, `\` and the `;` of `(;` are escaped with `\`.
 """
 
 import re
@@ -32,7 +32,8 @@ from awello.rules.othello import PASS_NAMES, format_square, squares_of
 
 TAG_NAMES = {"PC": "Site", "DT": "Date", "EV": "Event", "RO": "Round", "PB": "Black", "PW": "White"}
 GGF_TAGS = {name: tag for tag, name in TAG_NAMES.items()}
-RESERVED_TAGS = {*TAG_NAMES, "GM", "BO", "B", "W", "Lost"}  # a record stores these elsewhere, or under other names
+# A record stores these outside its tags, or as tags with other names.
+RESERVED_TAGS = {*TAG_NAMES, "GM", "BO", "B", "W", "Lost"}
 PAIR_TAG = "Synchro"
 LOSS_FLAGS = {"r": "resigned", "t": "ran out of time"}
 
@@ -117,7 +118,7 @@ def _build_record(fields: dict[str, str], given_moves: list[tuple[str, str, int]
 
 
 def _parse_start(board: str | None, kind: str) -> Position:
-    """Parse the starting board; without one, the size at the beginning of the game type determines the start."""
+    """Parse the starting board; if it is missing, return the standard start on the board size in the game type."""
     if board is None:
         size = re.match(r"s?([0-9]{1,3})", kind)
         return Position.start(_parse_size(size[1] if size else "8"))
@@ -134,7 +135,7 @@ def _parse_size(text: str) -> Game:
 
 @cache
 def _map_names_to_moves(size: str) -> dict[str, int]:
-    """Return the moves on a board of the given size by name: squares, and passes."""
+    """Return a dictionary from names to moves (squares and passes) on a board of the given size."""
     squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
     return squares | dict.fromkeys(PASS_NAMES, PASS)
 
@@ -227,7 +228,9 @@ def format_ggf(record: Record) -> str:
     fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in TAG_NAMES.items() if name in record.tags}
     for name, value in record.tags.items():
         if name in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name, re.A):
-            raise NotationError(f"GGF cannot store a tag named {name!r}: rename it, using only letters and digits")
+            raise NotationError(
+                f"GGF cannot store a tag named {name!r}: choose another name, using only letters and digits"
+            )
         if name not in GGF_TAGS and name != PAIR_TAG:
             fields[name] = value
     fields |= {"RE": result} | ({"TY": str(game.size)} if "TY" not in fields else {})

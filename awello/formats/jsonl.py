@@ -29,7 +29,7 @@ def build_record(
     """Build a record from the fields of a line."""
     start = Position.start(Game(game))  # type: ignore[arg-type]  # a name
     played = parse_transcript(moves, start).moves
-    if len(played) == len(seconds) - 1:  # the transcript omits a final pass, which only a forfeit can follow
+    if len(played) == len(seconds) - 1:  # a pass at the end of an unfinished or forfeited game
         played = (*played, PASS)
     names = dict(zip(start.game.sides, players, strict=False))
     return Record(start, played, tuple(seconds), (), {**names, **(tags or {})}, loser, reason)
@@ -59,11 +59,13 @@ def _read_line(line: str) -> Record:
 
 
 def _check_types(record: Record) -> None:
-    """Raise `NotationError` if fields have the wrong type."""
+    """Raise `NotationError` if a field has the wrong type, or if `seconds` does not have one number per move."""
     times = all(isinstance(spent, int | float) or spent is None for spent in record.seconds)
     texts = all(isinstance(text, str) for text in (*record.tags, *record.tags.values(), record.reason))
     if not (times and texts and record.loser in (None, 0, 1) and len(record.seconds) in (0, len(record.moves))):
-        raise NotationError("expected strings as tags and reason, one time per move, and 0 or 1 as the loser")
+        raise NotationError(
+            "expected strings in 'tags' and 'reason', a number or null per move in 'seconds', and 0 or 1 as 'loser'"
+        )
 
 
 def write_jsonl(records: Iterable[Record]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Logistello's logbook: one game of Othello per line, `+d3-c3+c4...: -04 10`.
 
 `+` marks Black's moves and `-` White's, so a repeated sign implies a pass.  After the moves come Black's discs minus
-White's, without the empty squares, and a number used by Logistello.  These become the tags `Difference` and `Note`.
+White's, where empty squares count for neither side, and a number used by Logistello.  The difference and the number
+become the tags `Difference` and `Note`.
 `#` starts a comment.  Only games from the standard starting position on 8x8 can be written.
 """
 

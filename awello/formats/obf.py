@@ -69,7 +69,7 @@ def parse_problem(line: str) -> Problem:
     """Parse a line of an OBF file whose comment has been removed."""
     board, *rest = line.split(";")
     *_, size = Game.OTHELLO.adapter.parse_position(board)
-    position = parse_position(board, Game(size))  # with the game, so that it cannot be read as an Awalé diagram
+    position = parse_position(board, Game(size))  # the second argument excludes Awalé diagrams
     scores: dict[int, int] = {}
     position_scores: list[int] = []
     for field in filter(None, map(str.strip, rest)):
@@ -82,7 +82,7 @@ def parse_problem(line: str) -> Problem:
             raise NotationError(f"{field[:12]!r} repeats a move: list each move once")
         scores[move] = _parse_score(score, position)
     if len(position_scores) + bool(scores) > 1:
-        raise NotationError("there is more than one score for the position: give scores for moves, or a single score")
+        raise NotationError("found several scores for the position: give scores for moves, or one for the position")
     return Problem(position, tuple(scores.items()), position_scores[0] if position_scores else None)
 
 

@@ -32,9 +32,9 @@ from awello.record import Record
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
 ROSTER_TAGS = ("Event", "Site", "Date", "Round", "South", "North")
-RESERVED_TAGS = ("Variant", "FEN", "Lost")  # a record stores these elsewhere
+RESERVED_TAGS = ("Variant", "FEN", "Lost")  # a record stores these outside its tags
 VARIANT_ALIASES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
-MAX_LINE_CHARS = 79  # characters per line of moves
+MAX_LINE_CHARS = 79  # the maximum length of a line of moves
 
 TAG_LINE_PATTERN = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
 TAG_PATTERN = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
@@ -117,7 +117,7 @@ def _parse_variant(name: str) -> Game:
     """Look up a variant by name, ignoring case."""
     games = {**{str(variant): game for variant, game in GAMES_BY_VARIANT.items()}, **VARIANT_ALIASES}
     if name.strip().lower() not in games:
-        raise NotationError(f"expected the variant {', '.join(map(str, GAMES_BY_VARIANT))}, found {name[:24]!r}")
+        raise NotationError(f"expected a variant ({', '.join(map(str, GAMES_BY_VARIANT))}), found {name[:24]!r}")
     return games[name.strip().lower()]
 
 
@@ -209,7 +209,9 @@ def format_ogn(record: Record) -> str:
             "OGN stores only games of Awalé, not of Othello: omit the game, or write GGF or transcripts"
         )
     if wrong := [tag for tag in record.tags if tag in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
-        raise NotationError(f"OGN cannot store a tag named {wrong[0]!r}: rename it, using only letters, digits and _")
+        raise NotationError(
+            f"OGN cannot store a tag named {wrong[0]!r}: choose another name, using only letters, digits and _"
+        )
     result = record.tags.get("Result") or _format_result(record)
     tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER_TAGS, "?") | {"Result": result}
     if start != Position.start(game):
@@ -240,7 +242,7 @@ def _format_moves(record: Record) -> Iterator[str]:
 
 
 def _format_result(record: Record) -> str:
-    """Format the result: the seeds of both players, `1-0` or `0-1` for a loss off the board, or `*` if unfinished."""
+    """Format the result: `1-0` or `0-1` after a resignation or forfeit, `*` if unfinished, or the seeds of both."""
     if record.loser is not None:
         return ("0-1", "1-0")[record.loser]
     return "-".join(map(str, record.final.score())) if record.final.over else "*"

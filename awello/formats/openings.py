@@ -16,7 +16,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Opening:
-    """The English and French name of an opening."""
+    """The English and French names of an opening."""
 
     en: str
     fr: str
@@ -29,7 +29,7 @@ def find_opening(game: Record | Iterable[Position]) -> Opening | None:
 
 
 def find_opening_at(position: Position) -> Opening | None:
-    """Find the opening that ends in a position; only openings of Othello on 8x8 have names."""
+    """Find the opening whose moves lead to a position; only openings of Othello on 8x8 have names."""
     return load_opening_names().get(position.canonical()) if position.game is Game.OTHELLO else None
 
 

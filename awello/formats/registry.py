@@ -71,7 +71,7 @@ def _encode(parts: Iterable[str]) -> bytes:
         return "".join(parts).encode()
     except UnicodeEncodeError as error:
         raise NotationError(
-            f"{error.object[error.start : error.end]!r} cannot be encoded as UTF-8: remove it"
+            f"{error.object[error.start : error.end]!r} cannot be encoded as UTF-8: remove it from the game's tags"
         ) from None
 
 
@@ -146,7 +146,8 @@ def decompress(content: bytes) -> tuple[bytes, NotationError | None]:
                 unpacked += block
         if len(unpacked) > MAX_UNPACKED_BYTES:
             damage = NotationError(
-                f"expected at most {MAX_UNPACKED_BYTES >> 20} MiB of data, found more: decompress the file"
+                f"expected at most {MAX_UNPACKED_BYTES >> 20} MiB of decompressed data, found more: "
+                "decompress the file first"
             )
     except EOFError:
         damage = NotationError(f"byte {len(content)}: expected more compressed data, found the end")

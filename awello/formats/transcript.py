@@ -1,7 +1,7 @@
 """Transcripts: the joined moves of a game, `f5d6c3` or `FfBeBc`.
 
-Passes are usually omitted in Othello; the reader inserts them where necessary.  Case, spaces and move numbers are
-ignored when reading Othello.  In Awalé, upper-case letters are South's pits and lower-case letters are North's.
+Passes are usually omitted in Othello; the reader inserts them where necessary.  The reader ignores spaces, move numbers
+and, in Othello, case.  In Awalé, upper-case letters are South's pits and lower-case letters are North's.
 """
 
 import re

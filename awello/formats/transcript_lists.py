@@ -1,7 +1,7 @@
 """Lists of transcripts: one game per line, optionally with a result and a note, `f5d6c3d3 -12 Ann - Bob`.
 
 The moves may be preceded by a starting position: an OBF board or an Awalé diagram.  `#` starts a comment.  A comment
-with the name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; by default, this is
+with the name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; the default is
 Othello on 8x8 or, if the moves are single letters, abapa.
 
 The number after the moves is kept as the tag `Difference`, the rest of the line as `Note`.

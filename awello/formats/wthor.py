@@ -76,12 +76,12 @@ class WthorNames:
 def parse_header(content: bytes) -> WthorHeader:
     """Parse the header of a file."""
     if len(content) < HEADER_STRUCT.size:
-        raise NotationError(f"byte 0: expected a header of {HEADER_STRUCT.size} bytes, found {len(content)}")
+        raise NotationError(f"byte 0: expected a header of {HEADER_STRUCT.size} bytes, found {len(content)} bytes")
     return WthorHeader(*HEADER_STRUCT.unpack_from(content))
 
 
 def is_wthor(content: bytes) -> bool:
-    """Return whether the length of a file is that of a `.wtb` file with the number of games in its header."""
+    """Return whether the length of a file matches the number of games in its header, as in a `.wtb` file."""
     return (
         len(content) > HEADER_STRUCT.size
         and len(content) == HEADER_STRUCT.size + GAME_STRUCT.size * parse_header(content).games
@@ -99,7 +99,7 @@ def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str
         return
     games, extra_bytes = divmod(len(content) - HEADER_STRUCT.size, GAME_STRUCT.size)
     if games != header.games or extra_bytes:
-        rest = f" and {extra_bytes} bytes" if extra_bytes else ""
+        rest = f" and {extra_bytes} extra bytes" if extra_bytes else ""
         yield NotationError(f"byte 4: expected {header.games} games according to the header, found {games}{rest}")
     date, start = {"Date": str(header.year)} if header.year else {}, Position.start()
     for at in range(HEADER_STRUCT.size, HEADER_STRUCT.size + games * GAME_STRUCT.size, GAME_STRUCT.size):
@@ -165,7 +165,7 @@ def _parse_number_tag(tags: Mapping[str, str], name: str) -> int | None:
         return None
     largest = 255 if name in ("Score", "Theoretical") else MAX_NAMES - 1
     if not re.fullmatch(r"[0-9]{1,5}", tags[name], re.A) or int(tags[name]) > largest:
-        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: WTHOR stores numbers from 0 to {largest}")
+        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: give a number from 0 to {largest}")
     return int(tags[name])
 
 
@@ -203,7 +203,9 @@ def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
         rows.append(replace(record, tags=tags))
     if len(years) > 1:
         listed = ", ".join(map(str, sorted(years)))
-        raise NotationError(f"a WTHOR file stores games of one year: write those of {listed} to separate files")
+        raise NotationError(
+            f"a WTHOR file stores games of one year: write the games of each year ({listed}) to a separate file"
+        )
     header = WthorHeader(created.year // 100, created.year % 100, created.month, created.day)
     names = [
         WthorNames(header._replace(size=0, depth=0), width, tuple(numbers_by_name))

@@ -1,4 +1,4 @@
-"""Games against `random`, with the measures of report 2 and one that it proposes: the mean share of the board."""
+"""Games against `random`: the measures of report 2, and the mean share of the board, which report 2 proposes."""
 
 import statistics
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (6, 8)
-COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # by game; report 2 compares these with alpha-beta
+COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # by game: searches that report 2 compares with alpha-beta
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games of alpha-beta with each heuristic and depth; up to depth 6, also games of `COMPARED_SEARCHES`."""
+    """Plan games against `random`: alpha-beta with each heuristic, and up to depth 6 also `COMPARED_SEARCHES`."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())
@@ -25,7 +25,9 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, points = Report(folder, f"Against random: {plan.game}"), plan.find_rules().points
-    report.add_text(f"Each player plays {plan.games} games against `random`, colours alternating; seed {plan.seed}.")
+    report.add_text(
+        f"Each player plays {plan.games} games against `random`, with alternating colours and random seed {plan.seed}."
+    )
     rows: list[list[object]] = []
     for (spec, _), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         won = sum(game.score[0] > game.score[1] for game in played)

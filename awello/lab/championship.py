@@ -15,7 +15,7 @@ from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (2, 4, 6)
 TABLE_STRATEGIES = ("positional", "mixed")
-STRATEGIES = {  # by game: pairs of a strategy and settings; with square tables, one pair per table
+STRATEGIES = {  # by game: each strategy with its settings, once per square table if the strategy uses one
     "othello": [*product(TABLE_STRATEGIES, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
     "awale": [("diffscore", "")],
 }
@@ -36,7 +36,7 @@ def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games between all pairs of players in each group; `random` belongs to every group."""
+    """Plan games between any two players of a group; `random` belongs to every group."""
     specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
@@ -72,9 +72,9 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     results, report = ChampionshipResults(plan, games), Report(folder, f"Championship: {plan.game}")
     report.add_text(
-        f"Each pair plays {plan.games} games from {(plan.games + 1) // 2} random openings of {plan.opening_plies} "
-        "plies. All pairs share the openings, and each opening is played with both colours; "
-        f"seed {plan.seed}. Scores are official final scores; in Othello, the winner gets the empty squares. A draw is "
+        f"Each pairing plays {plan.games} games from {(plan.games + 1) // 2} random openings of {plan.opening_plies} "
+        "plies. All pairings share the openings, and each opening is played with both colours; random seed "
+        f"{plan.seed}. Scores are official final scores; in Othello, the winner gets the empty squares. A draw is "
         "half a point."
     )
     several_strategies = len(STRATEGIES[plan.game]) > 1
@@ -131,8 +131,8 @@ def _pairwise(report: Report, label: str, names: Sequence[str], results: Champio
         for name in names
     ]
     header = ["", *(f"`{opponent}`" for opponent in opponents)]
-    report.add_text(f"## Pair by pair, depth {label}")
-    report.add_table(f"pairs-{label}", "Points of the row's player, percent", header, rows)
+    report.add_text(f"## Points by pairing, {'all depths' if label == 'all' else f'depth {label}'}")
+    report.add_table(f"pairs-{label}", "Points of the row's player against the column's player, %", header, rows)
 
 
 def _compare_mixed(results: ChampionshipResults) -> list[str]:
@@ -148,7 +148,11 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         verb = "beats" if shares[name] > 0.5 else "does not beat"
         mean = "{:.1f} to {:.1f}".format(*scores[name])
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
-    text = ["Report 0 concludes that it is, by mean scores over all opponents. In direct games here:", "\n".join(lines)]
+    text = [
+        "Report 0 concludes from mean scores over all opponents that mixed is the best strategy. In this experiment's "
+        "games between mixed and each other strategy:",
+        "\n".join(lines),
+    ]
     if shares["positional"] <= 0.5:
         by_table = [
             100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
@@ -156,11 +160,11 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]
         text += [
-            "This differs from report 0. One reason is the square table: mixed scores "
+            "This result differs from report 0. One reason is the square table: mixed scores "
             f"{by_table[0]:.0f} % of the points against positional with table 1, but {by_table[1]:.0f} % against "
-            "positional with table 2. Report 0 does not separate these. The better the table, the more mixed loses by "
-            "not using it from 30 discs on. Another reason is the measure: the mean scores over all opponents are "
-            f"{overall[0]:.1f} for mixed and {overall[1]:.1f} for positional, but a mean score also counts "
-            "the margin of games that are won in any case."
+            "positional with table 2. Report 0 does not separate the two tables. From 30 discs on, mixed ignores its "
+            "table, which costs it more if the table is better. Another reason is the measure: the mean scores over "
+            f"all opponents are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional, but a mean score also "
+            "depends on how high a game is won."
         ]
     return text

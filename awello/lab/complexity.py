@@ -1,4 +1,4 @@
-"""The cost of search: time per game and nodes per move, with and without alpha-beta, and the effect of settings.
+"""The cost of search: time per game and nodes per move, with and without alpha-beta, and with search settings.
 
 Searches with the same heuristic and depth choose the same moves, so with the same seed they play the same games, and
 their nodes can be compared move by move.
@@ -32,16 +32,19 @@ def list_compared_heuristics(game: str) -> tuple[str, ...]:
 
 
 def make_spec(heuristic: str, depth: int, settings: str | None) -> str:
-    """Return the spec of alpha-beta with `settings` (None: of plain negamax), with square table 2 as in report 0."""
+    """Return the spec of alpha-beta with `settings`, or of plain negamax if `settings` is None.
+
+    Heuristics with a square table use table 2, as in report 0.
+    """
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if settings is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, settings]))
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan plain negamax, and alpha-beta with and without `strict_cutoff`, for every heuristic and depth.
+    """Plan games of plain negamax, and of alpha-beta with and without `strict_cutoff`, for every heuristic and depth.
 
-    The effect of each setting is measured at the maximum depth only.
+    The effect of each of the `SEARCH_SETTINGS` is measured at the maximum depth only.
     """
     settings = [
         text
@@ -77,7 +80,7 @@ class ComplexityResults:
 
 
 def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """Return the mean of the first numbers of all games, of the second numbers, and so on."""
+    """Return the mean over all games of the number for the first move, for the second move, and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
@@ -91,9 +94,9 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.add_text(
-        f"Each configuration plays {plan.games} games against `random`, colours alternating; seed {plan.seed}. With "
-        "the same seed, all searches with the same heuristic and depth play the same games. Every visited position is "
-        "a node, including the root."
+        f"Each configuration plays {plan.games} games against `random`, with alternating colours and random seed "
+        f"{plan.seed}. With the same seed, all searches with the same heuristic and depth play the same games. Every "
+        "visited position is a node, including the root."
     )
     _time_table(report, plan.game, depths, results)
     _node_tables(report, plan.game, depths, results)
@@ -156,10 +159,11 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
 
 STATISTIC_NAMES = ("max", "mean", "std")
 RATIO_REMARK = (
-    "Report 0's alpha-beta cuts off only when alpha *exceeds* beta, not when they are equal. This costs most for "
-    'heuristics with few distinct values. The columns "strict cutoff" show this version. The column "mean, %" shows an '
-    "alpha-beta that cuts off as soon as alpha reaches beta; it finds the same values. These means differ from report "
-    "0's by more than a factor of two:"
+    "Report 0's alpha-beta cuts off only when alpha *exceeds* beta, not when they are equal. It visits more nodes, "
+    'especially with heuristics that have few distinct values. The columns "strict cutoff" show its nodes. The column '
+    '"mean, %" shows the nodes of an alpha-beta that cuts off as soon as alpha reaches beta; both versions find the '
+    'same values. In the following cases, the column "mean, %" differs from the mean in report 0 by more than a factor '
+    "of two:"
 )
 
 
@@ -170,17 +174,17 @@ def _describe_difference(
     mean_nodes: tuple[float, float],
     report_means_10k: tuple[float, float],
 ) -> list[str]:
-    """Return a line if a mean ratio differs from report 0's by more than a factor of two."""
+    """Return a line if a mean share of nodes differs from report 0's by more than a factor of two, else no line."""
     pruned, strict, reported = percents
     if reported / 2 <= pruned <= 2 * reported:
         return []
-    line = f"- depth {depth}, {heuristic}: {pruned:.2f} % against {reported} %; with strict cutoff {strict:.2f} %"
+    line = f"- depth {depth}, {heuristic}: {pruned:.2f} % here, {reported} % in report 0. Strict cutoff: {strict:.2f} %"
     if reported / 2 <= strict <= 2 * reported:
-        return [f"{line}, which is close."]
+        return [f"{line}, which is close to report 0."]
     pairs = mean_nodes, [1e4 * mean for mean in report_means_10k]
     our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in pairs)
     means = f"Mean nodes with alpha-beta and without are {our_means} here, and {report_means} in report 0"
-    return [f"{line}, not close either. {means}: in positions with more moves, alpha-beta saves more."]
+    return [f"{line}, which also differs. {means}: in positions with more moves, alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
@@ -189,7 +193,7 @@ def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -
             for text, style, name in ((TEXTBOOK_SETTINGS, "-", "alpha-beta"), (None, "--", "plain")):
                 curve = results.mean_nodes_by_move(make_spec(heuristic, depth, text))
                 axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
-        axes.set(xlabel="move of the player", ylabel="nodes", yscale="log", title=f"depth {depth}")
+        axes.set(xlabel="number of the player's move", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
     report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
 
@@ -207,6 +211,8 @@ def _savings(report: Report, game: str, depth: int, results: ComplexityResults) 
                 rows.append(
                     [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
                 )
-    report.add_text("## Savings by setting", "Compared with alpha-beta without these settings, in the same games.")
+    report.add_text(
+        "## Savings by setting", "Savings are relative to alpha-beta without these settings, in the same games."
+    )
     header = ["heuristic", "setting", "nodes per move", "nodes saved, %", "time saved, %"]
     report.add_table("savings", f"Savings at depth {depth}", header, rows)

@@ -27,7 +27,7 @@ SETTING_NAMES = (
     "batch_size",
 )
 VIEW_DESCRIPTIONS = {
-    "mover": "own and opponent's discs, legal moves, ones",
+    "mover": "planes of own discs, opponent's discs, legal moves and ones",
     "colours": "Black's and White's discs, side to move",
     "one": "own minus opponent's discs, in one plane",
 }
@@ -42,13 +42,13 @@ class TrainingCurves:
     """Settings that differ between runs; empty for an unfinished run."""
     parameters: int | None
     positions: int | None
-    """Size of the training set."""
+    """Number of positions in the training set."""
     winners_top1: float | None
     """Top-1 accuracy on winners' moves of the test set."""
     all_top1: float | None
     """Top-1 accuracy on all moves of the test set."""
     curves: tuple[tuple[float, ...], ...]
-    """One row of `CURVE_COLUMNS` per evaluation on the validation set."""
+    """One row per evaluation on the validation set, with the columns `CURVE_COLUMNS`."""
 
     def column(self, name: str) -> list[float]:
         """Return a column of the curves."""
@@ -62,7 +62,7 @@ class TrainingCurves:
         """Describe the network, its inputs and its targets."""
         if not self.settings:
             return None, None, None
-        network = "report 0's: 8 convolutions, 2 dense layers"
+        network = "as in report 0: 8 convolutions, 2 dense layers"
         if self.settings["network"] != "report0":
             gates = " with squeeze-and-excitation" if self.settings["squeeze_excitation"] else ""
             network = f"{self.settings['blocks']} residual blocks of {self.settings['width']} channels{gates}"

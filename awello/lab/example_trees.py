@@ -1,4 +1,6 @@
-"""Iterative deepening on small explicit trees: `search/iterative_kernels.py` in plain Python (report 4, section II.3).
+"""Iterative deepening on small explicit trees, as in `search/iterative_kernels.py`, but in plain Python.
+
+The searches and the first tree are from report 4, section II.3.
 
 The search to a depth finds a *variation* for each root move: the principal variation, or the replies that refute the
 move.  At the next depth, the moves named by the *hints* are searched first wherever they are legal.  The hints are
@@ -42,7 +44,7 @@ class DepthResult:
     move: str
     value: float
     variations: dict[str, Variation]
-    """The variation of each root move, which is its first move."""
+    """The variation of each root move; its first move is the root move."""
     leaves: int
 
 
@@ -116,7 +118,7 @@ def make_report4_tree() -> ExampleNode:
 
 
 def make_random_tree(rng: random.Random) -> ExampleNode:
-    """Make a tree of three levels with random leaves; shallow values are the true values plus noise."""
+    """Make a tree of three levels with random leaves; the values of their parents are the true values plus noise."""
 
     def moves() -> range:
         return range(rng.randint(*BRANCHING))

@@ -26,7 +26,7 @@ class ExperimentPlan(GamePlan):
     games: int
     seed: int
     opening_plies: int = 0
-    """Number of random first moves; two consecutive games of a pairing share them."""
+    """Number of random moves at the start; two consecutive games of a pairing share them."""
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "games"
 

@@ -1,10 +1,10 @@
 """A tournament of nine players for Awalé: figure 3 of report 1.
 
 Every pair plays rounds of two games, in which each player moves first once.  The player with the larger total score
-wins the round and gets 3 points; a draw gives both 1 point.  A player's mean points per round are added up over all
-opponents, which gives at most 24.  The heuristics use learnt weights and a node budget, which is multiplied by 4 for
-each ply of depth; `MinMax` is alpha-beta with DiffScore.  Report 1 does not describe two of the nine players; its final
-agent and the greedy player replace them.
+wins the round and gets 3 points; a draw gives each player 1 point.  A player's mean points per round are added up over
+all opponents, which gives at most 24.  Seven players use learnt weights and a node budget: `DEFAULT_NODES` at depth 8,
+multiplied by 4 for each further ply.  `MinMax` is alpha-beta with DiffScore.  Report 1 does not describe two of the
+nine players; the final agent of report 1 and the player `greedy` replace them.
 """
 
 from collections.abc import Sequence
@@ -42,9 +42,9 @@ def list_players(depth: int) -> dict[str, str]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games of all pairs of players, rounded up to whole rounds; the default variant is that of report 1."""
+    """Plan the games between any two players, rounded up to whole rounds; report 1's variant is the default."""
     if game != "awale":
-        raise ConfigError("the experiment heuristics is for Awalé: omit --game")
+        raise ConfigError("the experiment 'heuristics' is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))
     return ExperimentPlan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
 
@@ -74,10 +74,10 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         for name, spec in names.items()
     }
     report.add_text(
-        f"Each pair plays {plan.games // 2} rounds by the rules `{plan.variant}`. Both games of a round begin with the "
-        f"same {plan.opening_plies} random moves, which all pairs share; seed {plan.seed}. A round gives 3 points for "
-        "the larger total score in its two games, 1 for a draw. The mean points per round are added up over all "
-        "opponents.",
+        f"Each pairing plays {plan.games // 2} rounds by the rules `{plan.variant}`. Both games of a round begin with "
+        f"the same {plan.opening_plies} random moves, which all pairings share; random seed {plan.seed}. The player "
+        "with the larger total score in the two games of a round gets 3 points; a draw gives each player 1 point. The "
+        "mean points per round are added up over all opponents.",
         "Report 1 names "
         + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in REPLACEMENTS.items())
         + " without describing them.",
@@ -90,7 +90,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     ]
     header = ["rank", "player", "spec", "points", "report 1: points", "report 1: rank"]
     report.add_table("ranks", "Points of each player, at most 24", header, rows)
-    report.add_text("## Pair by pair")
+    report.add_text("## Points by pairing")
     pairs = [
         [name, *(None if name == opponent else points[names[name], names[opponent]] for opponent in order)]
         for name in order
@@ -99,5 +99,5 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         "pairs", "Mean points per round of the row's player against the column's player", ["", *order], pairs
     )
     better = "beats" if points[names["MinMaxH3.2"], names["MinMax"]] > 1.5 else "does not beat"
-    report.add_text(f"H3 {better} DiffScore; in report 1, H3 beats DiffScore.")
+    report.add_text(f"Here, H3 {better} DiffScore; in report 1, H3 beats DiffScore.")
     report.write()

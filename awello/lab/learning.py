@@ -1,11 +1,11 @@
-"""The learning curves and the playing strength of a network: a comparison proposed by report 0.
+"""The learning curves and the playing strength of the convolutional network: a comparison that report 0 proposes.
 
 The player `cnn`, which plays the most probable move without search, meets alpha-beta with each heuristic of report 0,
 Otage, and levels of the champion; two players that search with the network meet the champion in fewer games.  A player
 is as strong as the level against which it scores half of the points.  If the folder of a training run is given, the
 report also shows the strength of the run's snapshots.
 
-Games start from balanced random openings, each played with both colours, because the network plays deterministically.
+The network plays deterministically, so games start from balanced random openings, each played with both colours.
 """
 
 import hashlib
@@ -30,21 +30,21 @@ from awello.rules.game import Game, find_game
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
-SLOW_GAMES_SHARE = 0.4  # games per opponent of slow players, as a share of those of fast players
-SNAPSHOT_GAMES_FACTOR = 3  # snapshots are fast and differ little, so `games` is multiplied by this
+SLOW_GAMES_SHARE = 0.4  # slow players play this share of the games that a fast player plays against an opponent
+SNAPSHOT_GAMES_FACTOR = 3  # snapshots play three times as many games, because they are fast and differ little
 OTAGE_SPECS = ("otage@20ms", "otage@100ms")
 CHAMPION_LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
 REMARKS = (
     "Awello contains the results of four training runs, all on the games of 1977 to 2015. The last two columns of the "
     "table are accuracies in games of 2016 to 2025. They say how often the most probable move of the network was the "
-    "move played: first in positions where the later winner was to move, then in all positions. The network was used "
-    "without search and without averaging over symmetries, and the shipped network before its quantisation.",
+    "move played: first in positions where the later winner was to move, then in all positions. All networks were used "
+    "without search and without averaging over symmetries. The shipped network was measured before its quantisation.",
     "- *The shipped network* learnt from a teacher, a larger network that was trained earlier. The teacher's "
     "predictions make up four fifths of its targets.\n"
-    "- *Report 0's network* has the layers that report 0 describes and its input, a single plane. As in the report, it "
-    "learns only from winners' moves and does not predict the result. Unlike in the report, the boards are transformed "
-    "by random symmetries, and illegal moves are masked.\n"
+    "- *Report 0's network* has the layers and the input that report 0 describes; the input is a single plane. As in "
+    "report 0, the network learns only from winners' moves and does not predict the result. Unlike in report 0, the "
+    "boards are transformed by random symmetries, and illegal moves are masked.\n"
     "- *Small, by colours* and *small, by the mover* have the same layers and were trained for 1.2 minutes each, "
     "without a teacher. Only their inputs differ: the first network receives Black's discs, White's discs and the side "
     "to move; the second receives the mover's discs, the opponent's discs and the legal moves.",
@@ -79,7 +79,7 @@ def make_plan(
 ) -> LearningPlan:
     """Plan the games of the players that use the network, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
-        raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
+        raise ConfigError("the experiment 'learning' is for Othello on 8x8: omit --game and --variant")
     policy_player, *searching = CHAMPION_LEVELS
     opponents = [alphabeta_spec(name, depth) for name in published.REPORT0_STRATEGIES for depth in depths]
     opponents += OTAGE_SPECS
@@ -89,7 +89,7 @@ def make_plan(
     slow = [(name, champion_spec(level)) for name in searching for level in CHAMPION_LEVELS[name]]
     networks = find_snapshots(training) if training else {}
     if training:
-        read_training(training, str(training))  # raises `ConfigError` if its files are damaged
+        read_training(training, str(training))  # raises `ConfigError` if the run's files are damaged
     snapshots = [(snapshot_spec(file), opponent) for file in networks.values() for opponent in SNAPSHOT_OPPONENTS]
     many, few = games + games % 2, max(2, 2 * round(games * SLOW_GAMES_SHARE / 2))
     counts = (*(many for _ in quick), *(few for _ in slow), *(SNAPSHOT_GAMES_FACTOR * many for _ in snapshots))
@@ -141,7 +141,7 @@ class PairingResult:
 
 
 def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], PairingResult]:
-    """Summarise each pairing; for the interval, the two games of an opening are one sample."""
+    """Summarise each pairing; for the 95 % interval, the two games with the same opening count as one sample."""
     results = {}
     for pair, played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
@@ -223,7 +223,7 @@ def _write_training_runs(report: Report, training_runs: Sequence[TrainingCurves]
     report.add_plot(
         "curves-top1", f"On the validation set: {label}", partial(_draw_curves, training_runs, "top1", label, 100)
     )
-    label = "loss of the moves"
+    label = "loss of the policy"
     report.add_plot(
         "curves-moves", f"On the training set: {label}", partial(_draw_curves, training_runs, "moves", label, 1)
     )
@@ -275,7 +275,8 @@ def _write_heuristics(
         "## Against the heuristics and Otage",
         f"`{policy_player}` does not search: it plays the most probable move, averaged over the eight symmetries. "
         f"It plays {plan.counts[0]} games against each opponent, from balanced openings of {plan.opening_plies} random "
-        f"plies, each played with both colours; seed {plan.seed}. Points are in percent; a draw is half a point.",
+        f"plies, each played with both colours; random seed {plan.seed}. Points are in percent; a draw is half a "
+        "point.",
     )
     rows: list[list[object]] = [
         [name, *(100 * results[policy_player, alphabeta_spec(name, depth)].points for depth in depths)]
@@ -286,7 +287,9 @@ def _write_heuristics(
     lines = ", ".join(
         f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE_SPECS
     )
-    report.add_text(f"Points against Otage, the program of report 4, with its shipped memory: {lines}.")
+    report.add_text(
+        f"Points of `{policy_player}` against Otage, the program of report 4, with Otage's shipped memory: {lines}."
+    )
 
 
 def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResult]) -> None:
@@ -312,18 +315,19 @@ def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResul
     many, few, *_ = (next(iter(of.values())).games for of in against.values())
     report.add_text(
         "## Against the champion",
-        "Level n of the champion searches n plies and solves the last 2n squares. Two players search with the network: "
-        "`cnn-value` by alpha-beta with its value at the leaves, `puct:cnn` by a tree search with its policy. They are "
-        f"slower and play {few} games against each level; `{policy_player}` plays {many}. A player equals "
-        "the level against which it scores half of the points, interpolated between the levels played; shares that "
-        "increase from one level to the next are first replaced by their mean. The bounds are the levels at which the "
-        "ends of the 95 % intervals cross one half.",
+        "Level n of the champion searches n plies; with 2n empty squares or fewer, it searches to the end of the game. "
+        "Two players search with the network: `cnn-value` by alpha-beta with the network's value at the leaves, "
+        "`puct:cnn` by Monte Carlo tree search with the network's policy and value. These two are slower and play "
+        f"{few} games against each level; `{policy_player}` plays {many} games. A player equals the level against "
+        "which it scores half of the points, interpolated between the levels played; shares that increase from one "
+        "level to the next are first replaced by their mean. The bounds are the levels at which the ends of the 95 % "
+        "intervals cross one half.",
     )
     report.add_table(
         "levels", "Points against the champion by level, %", ["level", *(f"`{name}`" for name in CHAMPION_LEVELS)], rows
     )
     header = ["player", "equals level", "at least", "at most", "mean time per move, ms"]
-    report.add_table("equal", "The level that a player equals", header, equals)
+    report.add_table("equal", "The champion's level that each player equals", header, equals)
     report.add_plot("levels", "Points against the champion by level", partial(_draw_points, against, "level", "linear"))
 
 

@@ -1,9 +1,9 @@
 """The effect of move ordering: figure 2 of report 1.
 
-Textbook alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter does not order moves, orders
-them by scores learnt in advance, or orders them by scores that it keeps updating.  Each search plays against itself.
-All of them choose the same moves, so with the same seed they play the same games, and their nodes and times can be
-compared.
+Textbook alpha-beta and three versions of the search of `search/budget_kernels.py` search to the same depth: one does
+not order moves, one orders them by scores learnt in advance, and one updates the scores during the games.  Each search
+plays against itself.  All searches choose the same moves, so with the same seed they play the same games, and their
+nodes and times can be compared.
 """
 
 from collections.abc import Sequence
@@ -28,17 +28,17 @@ SEARCH_SPECS = {
 }
 DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
-    "Nodes saved are relative to textbook alpha-beta. In report 1, the first row is its initial implementation, with "
-    "another board representation. The report's times are from another machine and language, so only the savings can "
-    "be compared.",
+    "Nodes saved are relative to textbook alpha-beta. The time of report 1 in the first row is that of its initial "
+    "implementation, which represents the board differently. The times of report 1 are from another machine and "
+    "language, so only the savings can be compared.",
     "The score of a move category that is tried first can only fall; the score of a category that is tried late rises "
-    "much if its move succeeds. So scores stay close to each other and adapt to the current positions: live scores "
-    "save more than frozen ones.",
+    "by a large amount if its move is the best so far. So the scores stay close to each other and adapt to the current "
+    "positions, and live scores save more nodes than frozen ones.",
 )
 
 
 def list_searches(game: str) -> dict[str, str]:
-    """Return the specs of the searches to compare, by name; the frozen order needs shipped scores."""
+    """Return the specs of the searches to compare, by name; without shipped scores, the frozen order is omitted."""
     return {name: spec for name, spec in SEARCH_SPECS.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 
@@ -48,7 +48,7 @@ def default_heuristic(game: str) -> str:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan every search to every depth against itself; the default variant is that of report 1."""
+    """Plan games of each search against itself at each depth; the default variant is that of report 1."""
     specs = [
         spec.replace("HEURISTIC", default_heuristic(game)).replace("DEPTH", str(depth))
         for depth in depths
@@ -70,8 +70,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     rules = f", rules: `{plan.variant}`" if plan.variant else ""
     report.add_text(
         f"Each search uses the heuristic `{default_heuristic(plan.game)}` and plays against itself (games: "
-        f"{plan.games}, seed: {plan.seed}{rules}). With the same seed, all searches play the same games. Every visited "
-        "position is a node, including the root."
+        f"{plan.games}, random seed: {plan.seed}{rules}). With the same seed, all searches play the same games. Every "
+        "visited position is a node, including the root."
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:
@@ -97,6 +97,6 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
         for name in [name for name in curves if name != "textbook"]:
             means = means_by_move(curves[name])
             axes.plot(range(1, len(means) + 1), means, label=name)
-        axes.set(xlabel="move of the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
+        axes.set(xlabel="number of the move in the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
     report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)

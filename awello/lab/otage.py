@@ -1,8 +1,8 @@
-"""The effect of hints from the previous depth: the tables of report 4, on example trees and on Othello.
+"""The effect of hints from the previous depth: the measurements of report 4, repeated on example trees and Othello.
 
 Plain alpha-beta is compared with searches that use an increasing number of hints from the previous depth.  All searches
 must find the same values, which is checked, so their leaves can be compared.  The square order and the aspiration
-window are switched off one at a time to measure their effect.  The evaluation is that of an untrained Otage.
+window are switched off one at a time to measure their effect.  All searches use the evaluation of an untrained Otage.
 """
 
 import random
@@ -85,7 +85,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
     """Plan searches of `games` positions to the maximum depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
-        raise ConfigError("the experiment otage is for Othello on 8x8: omit --game and --variant")
+        raise ConfigError("the experiment 'otage' is for Othello on 8x8: omit --game and --variant")
     return SearchPlan("otage", game, games, max(depths), seed)
 
 
@@ -184,9 +184,10 @@ def _write_trees(report: Report, seed: int) -> None:
         rows.append([name, one[name], published.REPORT4_TREE_LEAVES[name], shares[0], many[name], shares[1]])
     report.add_text(
         "## Trees",
-        "Report 4 shows its tree of 27 leaves without values; the values here were chosen to reproduce its counts. "
-        f"The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
-        f"{example_trees.BRANCHING[1]} moves per node; the values at depth 2 are approximately those at depth 3.",
+        "Report 4 shows its tree of 27 leaves without values; the values here were chosen to reproduce the report's "
+        f"leaf counts. The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
+        f"{example_trees.BRANCHING[1]} moves per node; their values at depth 2 approximate the values that a "
+        "search to depth 3 finds.",
     )
     header = [
         "algorithm",
@@ -210,11 +211,12 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
     order, window = (100 * (1 - last[ALL_TECHNIQUES] / max(1, last[without])) for without in (NO_ORDER, NO_WINDOW))
     report.add_text(
         f"## Positions at depth {depth}",
-        f"{len(results)} positions with {DISC_RANGE[0]} to {DISC_RANGE[1]} discs (seed {seed}) from games in which a "
-        f"quarter of the moves are random and the others are chosen by a search to depth {PLAY_DEPTH}. The first four "
-        "searches use the square order and the aspiration window. The next two switch off one of these each; the last "
-        "one switches off everything. With the refutation tables, the square order saves "
-        f"{order:.1f} % of the leaves at this depth, and the aspiration window saves {window:.1f} %.",
+        f"The {len(results)} positions have {DISC_RANGE[0]} to {DISC_RANGE[1]} discs (random seed {seed}). They are "
+        "from games in which a quarter of the moves are random and the others are chosen by a search to depth "
+        f"{PLAY_DEPTH}. The first four searches use the square order and the aspiration window. The next two use the "
+        "refutation tables with only one of these techniques; the last search uses no hints and neither technique. "
+        f"With the refutation tables, the square order saves {order:.1f} % of the leaves at this depth, and the "
+        f"aspiration window saves {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves up to this depth", "time per position, ms"]
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
@@ -261,7 +263,8 @@ def _write_variations(report: Report, depths: range) -> None:
     rows.append(["report 4: P", *(published.REPORT4_VARIATIONS.get(depth) for depth in depths)])
     report.add_text(
         "## Variations",
-        f"After `{published.REPORT4_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then the refutations of the "
-        "other moves. A long refutation belongs to a move that was the best one so far when it was searched.",
+        f"The table shows the principal variation (P) after `{published.REPORT4_GAME[: 2 * VARIATIONS_PLY]}`, then the "
+        "refutations of the other moves. A long refutation belongs to a move that was the best one so far when it was "
+        "searched.",
     )
     report.add_table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)

@@ -59,7 +59,7 @@ def sample_position(engine: Engine, empties: int, rng: random.Random) -> Positio
 
 
 def search_values(engine: Engine, position: Position) -> dict[int, int]:
-    """Return the value of a position at each depth; the depth of an exact score is the number of empty squares."""
+    """Return the value of a position by depth; the depth of a solved position is its number of empty squares."""
     engine.clear()
     engine.search_threads.start()
     search, values = OthelloIterativeSearch(engine.search_threads, position), {}
@@ -73,7 +73,7 @@ def search_values(engine: Engine, position: Position) -> dict[int, int]:
 
 
 def measure_differences(positions: int, seed: int, on_progress: Callable[[], object]) -> dict[Pair, list[int]]:
-    """Measure the differences in value between depths that differ by an even number, by pair."""
+    """Measure the differences in value for each `Pair` whose depths differ by an even number."""
     rng, differences = random.Random(seed), defaultdict(list)
     with Engine(hash=16) as engine:
         for _ in range(positions):
@@ -118,7 +118,11 @@ def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dic
         header = ["empty squares", "greater depth", "lower depth", "positions", "deviation, discs", "fitted"]
         report.add_table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
     for kind, fitted in fits.items():
-        report.add_text(f"{kind}: {fitted.coefficients}, root mean square error {fitted.error:.2f} discs")
+        terms = ", ".join(f"{term} {coefficient}" for term, coefficient in fitted.coefficients.items())
+        target = "a depth" if kind == "depth" else "the end"
+        report.add_text(
+            f"Coefficients for searches to {target}: {terms}; root mean square error {fitted.error:.2f} discs"
+        )
     report.write()
     content = {kind: fitted.coefficients for kind, fitted in fits.items()} | {"least": MIN_DEVIATION}
     (folder / "probcut.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")

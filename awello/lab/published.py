@@ -59,7 +59,7 @@ REPORT0_SCORES = _by_strategy(
     }
 )
 
-# Report 2: 20 games against random: games won, percent of the board held by the player and by random,
+# Report 2, appendix V.B: games won of 20 against `random`, percent of the board held by the player and by `random`,
 # milliseconds per move.
 REPORT2_AGAINST_RANDOM = {
     "alphabeta:positional@10": (20, 62.96, 36.17, 16573.5),
@@ -71,7 +71,8 @@ REPORT2_AGAINST_RANDOM = {
     "alphabeta:positional@8": (19, 62.11, 37.73, 318.496),
 }
 
-# Report 1, figure 2: milliseconds per move, and nodes saved in percent of the first search, by depth and search.
+# Report 1, figure 2: milliseconds per move, and nodes saved relative to the first search, in percent, by depth and
+# search.
 REPORT1_ORDERING = {
     12: {
         "textbook": (1161.3, None),
@@ -81,7 +82,7 @@ REPORT1_ORDERING = {
     },
 }
 
-# Report 1, figure 3: the sum over eight opponents of the mean points per round.
+# Report 1, figure 3: each player's mean points per round, added up over eight opponents.
 REPORT1_POINTS = {
     "MinMaxH3.2": 20.63,
     "MinMaxH4": 16.67,
@@ -98,12 +99,12 @@ REPORT1_POINTS = {
 REPORT4_TREE_LEAVES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
 
 # Report 4, section IV.1: a game of Otage (Black), and the leaves that the variations saved for each move of Otage,
-# compared with a search to the same depth without variations; its first two moves were in its book.
+# compared with a search to the same depth without variations.  Otage's first two moves were in its opening book.
 REPORT4_GAME = "c4e3f4g3e6d6f5f6g6g4g5h6f3f2h4h5h7c5b5c6h3a5h2d3f1g1h1g2e2e1f7g8d1g7"
 REPORT4_LEAVES_SAVED = [0, 0, 164_745, 104_620, 169_711, 191_649, 200_589, 807_834, 1_359_011]
 REPORT4_LEAVES_SAVED += [308_951, 308_048, 149_289, 62_046, 51_001, 27_018, 153_151, 68_404]
 
-# Report 4, section IV.2: the principal variation after the first eight moves of that game, by depth.
+# Report 4, section IV.2: the principal variation after the first eight moves of `REPORT4_GAME`, by depth.
 REPORT4_VARIATIONS = {
     5: "g5 h4 h5 g4 h3",
     6: "g5 c3 g4 b4 d3 c5",

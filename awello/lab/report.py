@@ -27,7 +27,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ConfigError("plots need matplotlib: pip install 'awello[lab]'") from None
+        raise ConfigError("plots need matplotlib: install it with pip install 'awello[lab]'") from None
 
 
 def check_plot(path: Path) -> None:

@@ -32,10 +32,10 @@ def format_summary(name: str, summary: ReviewSummary) -> str:
 
 
 def format_legend(game: Game) -> str:
-    """Format the legend of the table."""
+    """Format the legend of the table, in two lines."""
     scale = MISTAKE_SCALES[game.family]
-    losses = f"{scale.inaccuracy} ?! (inaccuracy), {scale.mistake} ? (mistake), {scale.blunder} ?? (blunder)"
-    return f"values in {game.adapter.unit}, = exact; losses from {losses}"
+    marks = f"?! inaccuracy from {scale.inaccuracy}, ? mistake from {scale.mistake}, ?? blunder from {scale.blunder}"
+    return f"values in {game.adapter.unit} (= if exact)\nmarks by loss: {marks}"
 
 
 def draw_table(reviews: Sequence[MoveReview]) -> Table:

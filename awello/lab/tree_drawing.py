@@ -1,6 +1,6 @@
 """Draw search trees: coloured text for a terminal, SVG for a page.
 
-Drawing does not change the finished `SearchTree`.  It runs one more search, to count the nodes of plain minimax.
+Drawing does not change the `SearchTree`, but runs one more search, which counts the nodes and leaves of plain minimax.
 """
 
 import math
@@ -18,7 +18,7 @@ BOUND_SIGNS = {"lower": "≥", "upper": "≤", None: ""}
 PRINCIPAL_STYLE, PRUNED_STYLE = "bold green", "dim"
 
 MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT, NODE_SIZE, GAP, LEVEL_HEIGHT = 24, 90, 60, 34, 8, 84
-MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # leaf labels are rotated in trees with more leaves
+MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # leaf labels are rotated in trees with more leaves than this
 LETTER_WIDTH = 8.2  # pixels per digit
 MIN_WIDTH = 880
 MOVE_FONT_SIZE = 12
@@ -80,7 +80,7 @@ def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False)
 def _walk_rows(
     node: SearchNode, branch: str, below: str, ply: int, plies: int | None
 ) -> Iterator[tuple[SearchNode, str, int]]:
-    """Yield each node with the branches to its left and its ply."""
+    """Yield each node, the branch lines to its left as text, and its ply."""
     yield node, branch, ply
     children = _drawn_children(node, ply, plies)
     for child in children:
@@ -250,7 +250,7 @@ def _draw_legend(y: float, pruned: bool) -> list[str]:
     shapes += [_draw_line(x + 284, y, x + 314, y, GREEN, 4), _draw_text(x + 322, y, "principal variation", 14)]
     if pruned:
         shapes += [_draw_line(x + 464, y, x + 500, y, GREY, 1.3, DASHES), _draw_bar(x + 482, y, 1, 0)]
-        shapes.append(_draw_text(x + 508, y, "pruned, never visited; ≥ ≤ only a bound is known", 14))
+        shapes.append(_draw_text(x + 508, y, "pruned: never visited; ≥ ≤: only a bound is known", 14))
     return shapes
 
 

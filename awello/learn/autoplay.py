@@ -1,11 +1,11 @@
 """Self-play of Otage (report 4, sections II.5.1 and III.6.6): games that build its book and train its patterns.
 
-All openings of a given length are played first; otherwise the book would grow only where it is already dense.  Then
-Otage refines its book: where all moves in the book have lost, the search finds another move, and some opening moves are
-the search's second choice.
+All openings of a given length are played first; otherwise the book would grow only where it is already dense.  Later
+games refine the book: in a position where every move in the book has lost, Otage searches for another move, and some
+opening moves are the second choice of its search.
 
-Games are played in rounds.  Otage learns from the games of a round, in order, after all of them have been played, so
-the results do not depend on the number of processes or machines.
+Games are played in rounds.  After each round, Otage learns from the games of the round in the order of their numbers,
+so the results do not depend on the number of processes or machines.
 """
 
 import json
@@ -39,10 +39,10 @@ FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """The self-play games up to the end of a round, with what Otage has learnt before this round."""
+    """A plan of self-play games up to the end of a round, with what Otage had learnt when the round began."""
 
     limit: Limit | None
-    """Limit per move; None: the limits that Otage derives from its clock, or its default without a clock."""
+    """Limit per move; None: Otage derives its limits from the clock, or uses its default limit if there is no clock."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
     opening_plies: int = 6
@@ -55,7 +55,7 @@ class AutoplayPlan(GamePlan):
     kind: ClassVar[str] = "autoplay"
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """Return the opening of a game; empty after all openings have been played."""
+        """Return the opening of game `number`; empty if earlier games have played every opening `repeats` times."""
         openings = list_openings(self.opening_plies)
         return openings[number % len(openings)] if number < len(openings) * self.repeats else ()
 
@@ -80,7 +80,7 @@ class AutoplayPlan(GamePlan):
 
 @lru_cache(1)
 def list_openings(plies: int) -> list[tuple[int, ...]]:
-    """List all move sequences of a length that begin with `FIRST_MOVE`: 2,050 for six plies."""
+    """List all sequences of `plies` moves that begin with `FIRST_MOVE`: 2,050 sequences of six moves."""
     start = Position.start()
     lines = [((move := start.parse_move(FIRST_MOVE)),)] if plies else []
     return [extended for line in lines for extended in _extend(line, start.after(move), plies - 1)]
@@ -117,7 +117,8 @@ def autoplay(
     """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
 
     `on_progress` receives the number of games played so far.  The games are also added to the archive at
-    `archive_location` (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes the run.
+    `archive_location` (default: an archive in `folder`).  Ctrl-C raises `KeyboardInterrupt`; another call resumes the
+    run.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: give a folder for Otage's memory")
@@ -126,7 +127,7 @@ def autoplay(
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(archive_location or folder / ARCHIVE_FILE)) as archive, open_workers(jobs) as workers:
         archived_numbers = archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))
-        if len(archived_numbers) < len(own_games):  # the last call used another archive
+        if len(archived_numbers) < len(own_games):  # an earlier call used another archive
             for record in own_games:
                 archive.add(record)
         archived = archive.load_records(archive.find_numbers(GameFilter()))
@@ -145,7 +146,7 @@ def autoplay(
 
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
-    """Read from a folder the autoplay games that its memory has learnt from."""
+    """Read from `folder` the autoplay games from which Otage's memory has learnt."""
     with Runner(plan, out=folder) as runner:
         if missing := plan.games - len(runner.results):
             problem = f"the memory in {folder} has learnt from {plan.games} games, of which games.jsonl lacks {missing}"

@@ -12,7 +12,7 @@ from awello.rules.awale import BYTE_MASK, legal_moves, seeds_in, sow
 from awello.search.uct import pick_random_move, xorshift
 
 MAX_GAME_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
-PRESEARCH_REDUCTION_PLIES = 4  # a search that is shallower by these plies comes first, to improve move ordering
+PRESEARCH_REDUCTION_PLIES = 4  # for move ordering, each position is first searched this many plies less deeply
 
 
 class PlayedPosition(Layout):
@@ -25,7 +25,7 @@ class PlayedPosition(Layout):
     captured: int
     """Seeds captured by the best move."""
     td_lambda: float
-    """Weight of the rest of the game in the value; the searched value has the remaining weight."""
+    """Weight of the result of playing on in `value`; the value of the search has the remaining weight."""
 
 
 PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
@@ -33,7 +33,10 @@ PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Search a position; record its value and the capture of the best move; `state.root_best_pit` is that move."""
+    """Search a position; record its value and the number of seeds that the best move captures.
+
+    `state.root_best_pit` receives the best move.
+    """
     moves = legal_moves(state.game, own, opp)
     state.root_best_pit = NO_PIT
     search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION_PLIES), state)
@@ -78,9 +81,9 @@ def play_game(
     """Play a game that starts with `opening_plies` random moves; return the number of positions recorded after them.
 
     The target of a position is a weighted mean of the value of the search and, with weight `td_lambda`, the result of
-    playing on: the capture of the best move minus the target of the next position.  Before a random move, the target is
-    the value of the search alone.  On average, `exploration` in 256 moves are random.  The game stops at the first
-    position that the tablebase contains.
+    playing on: the number of seeds that the best move captures minus the target of the next position.  Before a random
+    move, the target is the value of the search alone.  After the opening, `exploration` of 256 moves are random on
+    average.  The game stops at the first position that the tablebase contains.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

@@ -49,7 +49,7 @@ GAMES_PER_VARIANT = 320  # in each round
 SEARCH_DEPTH = 8
 MAX_OPENING_PLIES = 30  # openings are random and shorter than this
 RANDOM_MOVES_PER_256 = 16  # after the opening
-TD_LAMBDA = 0.7  # weight of the rest of the game in a target
+TD_LAMBDA = 0.7  # weight of the result of playing on in a training target
 TASKS_PER_VARIANT = 4  # the games of a round are split into this many tasks for the threads
 BUFFER_EXAMPLES = 1_000_000
 SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
@@ -175,7 +175,7 @@ def learning_rate_at(done: float) -> float:
 def train(
     network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Train until `rounds` rounds are complete, earlier calls included; call `on_progress(1)` after each round."""
+    """Train until `rounds` rounds, including those of earlier calls, are complete; call `on_progress(1)` after each."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
@@ -211,7 +211,7 @@ def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str
 
 
 def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> None:
-    """Train on random batches of the buffer."""
+    """Train the network on random batches from its buffer."""
     rng = np.random.default_rng([seed, network.rounds])
     indices = encode_boards(network.boards)
     for _ in range(max(1, batches)):
@@ -242,6 +242,6 @@ def load_training(file: Path) -> AwaleNetworkTraining:
 
 
 def save_training(file: Path, network: AwaleNetworkTraining) -> None:
-    """Write the weights and the state needed to resume."""
+    """Write the weights and the state needed to resume training."""
     with replace_atomically(file) as content:
         np.savez(content, weights=network.weights(), **vars(network))

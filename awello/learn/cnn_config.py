@@ -1,4 +1,7 @@
-"""Settings for training a convolutional network; importing them, to read a report, does not require PyTorch."""
+"""Settings for training a convolutional network.
+
+This module does not import PyTorch, so reports of training runs can be read without it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +36,7 @@ class CnnConfig:
     """Input planes.  `mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black's discs, White's discs,
     side to move; `one`: own minus opponent's discs."""
     moves: str = "all"
-    """`all`, or `winners` to learn only from the moves of winners, without a value head."""
+    """`all`, or `winners` to learn only from the moves of winners and of both sides in drawn games."""
     teacher: str = ""
     """Weights file of a teacher network, whose predictions are soft targets."""
     teacher_weight: float = 0.8

@@ -15,12 +15,12 @@ SoftTargets = tuple[Tensor, Tensor]
 """Predictions of a teacher: the probability of each square, and the value."""
 
 ILLEGAL_LOGIT = -1e4  # finite, because 0 times infinity is NaN
-CUDA_BATCH, CPU_BATCH = 16_384, 512  # positions; on a CPU, a batch should fit into the cache
+CUDA_BATCH, CPU_BATCH = 16_384, 512  # in positions; on a CPU, a batch should fit into the cache
 
 
 @dataclass(frozen=True)
 class CnnPredictions:
-    """Predictions of a network, compared with the games."""
+    """Comparison of a network's predictions with the moves and results of games, one row per position."""
 
     top1: Tensor
     """Whether the move played has the highest probability."""
@@ -37,7 +37,7 @@ class CnnPredictions:
 
 
 def evaluate(config: CnnConfig, network: nn.Module, positions: CnnPositions, symmetries: int = 1) -> CnnPredictions:
-    """Compare a network's predictions, averaged over a number of symmetries, with the games."""
+    """Compare a network's predictions, averaged over a number of symmetries, with the moves and results of games."""
     parts = []
     with torch.no_grad():
         for batch in iterate_batches(positions):
@@ -127,7 +127,7 @@ def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str
 def evaluate_test_set(
     config: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
 ) -> dict[str, Any]:
-    """Compute the accuracy on the test set: in total, without repeated games, and by stages of ten empty squares."""
+    """Compute the accuracy on the test set: in total, on games that no other set contains, and by game stage."""
     predictions, won = evaluate(config, network, test, symmetries), test.won
     stage_of = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)

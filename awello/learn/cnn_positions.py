@@ -1,8 +1,8 @@
 """Positions of tournament games as tensors: replay all games in parallel, and encode boards as input planes.
 
-During training, boards are transformed by random symmetries, except boards that are symmetric themselves: among
-equivalent moves, people choose one by convention (the first move is always f5), which cannot be predicted on a
-transformed board.  Like `cnn_training`, this module needs no compiler.
+During training, boards are transformed by random symmetries.  Symmetric boards are not transformed: people choose among
+equivalent moves by convention (the first move is always f5), and this choice cannot be predicted on a transformed
+board.  Like `cnn_training`, this module needs no compiler.
 """
 
 from dataclasses import dataclass, fields
@@ -63,8 +63,8 @@ class GameArrays:
 def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
     """Split games into training, validation and test set; games with the same moves stay together.
 
-    The test set consists of the games from `FIRST_TEST_YEAR` on.  If these are too few or too many, as in a personal
-    archive or without years, the test set is a random tenth of the games.
+    The test set consists of the games from `FIRST_TEST_YEAR` on.  If too few or too many games are that recent, as in
+    a personal archive, or if the years are missing, the test set is a random tenth of the games.
     """
     random_value = np.random.default_rng(seed).random(int(games.moves_id.max()) + 1)[games.moves_id]
     test = games.year >= FIRST_TEST_YEAR
@@ -103,7 +103,7 @@ class CnnPositions:
         return CnnPositions(*(getattr(self, field.name)[selection] for field in fields(self)))
 
     def subsample(self, max_positions: int) -> "CnnPositions":
-        """Keep about `max_positions` positions, in whole games."""
+        """Keep about `max_positions` positions: all positions of some games, and none of the others."""
         if len(self) <= max_positions:
             return self
         _, number = self.game.unique(return_inverse=True)
@@ -179,7 +179,10 @@ def replay_games(games: GameArrays, device: str) -> CnnPositions:
         own, opp = torch.where(played, after[0], own), torch.where(played, after[1], opp)
         black = black ^ played
     if wrong.any():
-        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file contains an illegal move: create the file again")
+        raise ConfigError(
+            f"game {int(wrong.nonzero()[0])} of the .npz file contains an illegal move: "
+            "create the file again with 'awello train cnn'"
+        )
     return CnnPositions(*(torch.cat(column) for column in zip(*plies, strict=True)))
 
 
@@ -215,7 +218,7 @@ class DatasetSplit:
 # ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
 def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return, for each symmetry, the square that moves to each square, and the square to which each square moves."""
+    """Return two tables with one row per symmetry: the old square of each new one, and the inverse mapping."""
     board = torch.arange(64).view(8, 8)
     rotations = [torch.rot90(board, turns) for turns in range(4)]
     squares = torch.stack([view.flatten() for view in [*rotations, *(view.flip(1) for view in rotations)]])

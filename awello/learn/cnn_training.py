@@ -1,21 +1,21 @@
 """Train a network on tournament games to predict the winner's move and the winner (after report 0, with corrections).
 
 The network is a tower of residual blocks; its input is the board from the mover's view, with the legal moves.  It
-learns from all moves, but has separate heads for the moves of winners and losers, so that losers' moves train the tower
-but not the predicted move; a third head predicts the winner.  A small network learns more from a large one, its
-teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more information than
-the move played.
+learns from all moves, but has separate heads for the moves of winners and losers: losers' moves train the tower, but
+not the head that predicts winners' moves.  A third head predicts the winner.  A small network learns more from a large
+one, its teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more
+information than the move played.
 
 All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The result is the moving average of
 the weights at the step where its accuracy on the validation set was best.  A training run that is resumed from its
-checkpoint gives the same results.
+checkpoint trains on the same batches as an uninterrupted one.
 
 This module and the `cnn_*` modules that it imports need PyTorch and NumPy but no compiler, so they run on any GPU
 machine:
 
     python3 -m awello.learn.cnn_training games.npz --out FOLDER --minutes 10
 
-`awello train cnn` does the same with fewer options, by default in minutes on a CPU.
+`awello train cnn` does the same with fewer options; with its defaults, training takes minutes on a CPU.
 """
 
 import argparse
@@ -138,7 +138,7 @@ class CnnTraining:
 
     @property
     def epochs(self) -> float:
-        """Number of times that each position has been used."""
+        """Number of passes over the training set so far; usually not a whole number."""
         return self.step * min(self.config.batch_size, len(self.training_set)) / len(self.training_set)
 
     def train_step(self) -> None:
@@ -161,7 +161,7 @@ class CnnTraining:
         self.update_average()
 
     def update_average(self) -> None:
-        """Update the moving average; in the first steps, it follows the weights more closely."""
+        """Update the moving average of the weights; its decay is lower in the first steps."""
         decay = min(self.config.ema_decay, (1 + self.step) / (10 + self.step))
         get_ema_multi_avg_fn(decay)(*self.averaged_tensors, self.step)
 
@@ -184,7 +184,7 @@ class CnnTraining:
         moves, value = (self.sums / max(1, self.step - last_step)).tolist()
         self.sums.zero_()
         self.stale += 1
-        if row["top1"] >= self.score:  # without winners' moves in the set, the latest average is the best
+        if row["top1"] >= self.score:  # with `>=`, the latest average is kept if the accuracy is always 0
             self.score, self.stale = row["top1"], 0
             self.best.load_state_dict(self.average.state_dict())
         rate = learning_rate_at(self.config, self.step, self.progress)
@@ -201,7 +201,7 @@ class CnnTraining:
     COUNTERS = "step", "seconds", "score", "stale"
 
     def save_checkpoint(self, file: Path) -> None:
-        """Save the state needed to resume."""
+        """Save the state needed to resume training."""
         states = {name: getattr(self, name).state_dict() for name in self.STATE_DICTS}
         header = {"plan": asdict(self.config), "positions": self.fingerprint}
         with replace_atomically(file) as stream:
@@ -209,7 +209,7 @@ class CnnTraining:
 
     @property
     def fingerprint(self) -> list[int]:
-        """A fingerprint of the training set."""
+        """The number of training positions and a checksum of them, to recognise the training set."""
         return [len(self.training_set), int(self.training_set.own.sum())]
 
     def load_checkpoint(self, file: Path) -> None:
@@ -254,13 +254,13 @@ def run(
     """Train for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
 
     Each evaluation updates `curves.jsonl` and `weights.pt`; the end of the run writes `report.json`.  If the ONNX
-    libraries are installed, snapshots are exported to `epochs`, and the finished network to `network.onnx`.  Yields the
-    rows of the evaluations, and calls `on_progress` with the training time so far in seconds.  `quick` evaluates on
-    fewer positions.
+    libraries are installed, snapshots are exported to the folder `epochs`, and the finished network to `network.onnx`.
+    Yields one row per evaluation, and calls `on_progress` with the training time so far in seconds.  With `quick`, the
+    network is evaluated on fewer positions.
     """
     started = time.monotonic()
     if config.teacher:
-        load_network(Path(config.teacher))  # report errors before all games are replayed
+        load_network(Path(config.teacher))  # reports a damaged file before the games are replayed
     if checkpoint.exists():
         read_checkpoint(checkpoint, config, device)
     sets = DatasetSplit.build(games, config.seed, device, quick)
@@ -314,7 +314,7 @@ def train(
 
 
 def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: bool) -> None:
-    """Evaluate on the test set; write the report and, if the training is finished, the network."""
+    """Evaluate the network on the test set; write the report; export the network if the training is finished."""
     config, network = training.config, training.best
     report = {
         "finished": training.finished,

@@ -28,7 +28,7 @@ from awello.search.budget_search import BudgetSearch
 try:
     from deap import tools
 except ImportError:
-    raise ConfigError("the genetic algorithm needs deap: pip install 'awello[learn]'") from None
+    raise ConfigError("the genetic algorithm needs deap: run pip install 'awello[learn]'") from None
 
 MANUAL_WEIGHTS = {  # chosen by hand
     "h1": (10, -10),
@@ -105,7 +105,7 @@ class GeneticConfig:
         )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
-        """Return the learnt weights of an individual."""
+        """Return the weights of an individual's heuristic: the fixed weights, then the genes."""
         return self.make_heuristic(genes).weights
 
     def start_position(self, seed: str) -> Position:
@@ -238,7 +238,7 @@ def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFun
 def evolve(
     config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
 ) -> Iterator[Evolution]:
-    """Run generations while the next one is expected to end within `seconds`, the time for all runs together."""
+    """Run generations while the next one is expected to end within `seconds`, including the time of earlier runs."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
         evolution = run_generation(config, evolution, map_jobs)
         yield evolution
@@ -251,14 +251,14 @@ def learn_ordering(
     games: int = DEFAULT_GAMES,
     nodes: int = ORDERING_NODES_PER_MOVE,
 ) -> list[int]:
-    """Learn move ordering scores with the best weights; `on_progress` is called with 1 after each game."""
+    """Learn move ordering scores with the best individual; `on_progress` is called with 1 after each game."""
     scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)
     return [int(score) for score in scores]
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
-    """Save the weights and the state needed to resume."""
+    """Save the weights and the state needed to resume the evolution."""
     content = {
         "weights": {config.heuristic: config.weights(evolution.best)},
         "scores": scores,

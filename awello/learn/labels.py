@@ -1,9 +1,9 @@
 """Label positions with values from searches, which are less noisy than game results.
 
 Positions with few empty squares are solved; positions with a few more are searched to the end with ProbCut; all others
-are searched to a fixed depth with the weights learnt for later stages.  A bias of these weights for or against the
-mover changes sign with each ply.  The label of such a position is therefore the mean of the values at two successive
-depths, so that the bias does not grow from stage to stage.
+are searched to a fixed depth with the weights learnt for later stages.  If the weights favour or disfavour the mover,
+the bias in a search's value changes sign with each ply of depth.  The label of a position that is searched to a fixed
+depth is therefore the mean of its values at two successive depths, so that the bias does not grow from stage to stage.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,10 @@ from awello.learn.pattern_kernels import search_positions
 from awello.learn.ridge import Floats
 from awello.rules.game import Game
 
-MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # limits for solving and for searching to the end
+MAX_SOLVED_EMPTIES = 12  # positions with at most this many empties are solved
+MAX_ENDGAME_EMPTIES = 15  # positions with more empties, but at most this many, are searched to the end with ProbCut
 ENDGAME_SELECTIVITY = 2
-BATCH_POSITIONS = 500  # each batch starts with an empty transposition table, so the thread count has no effect
+BATCH_POSITIONS = 500  # the table is cleared before each batch, so labels do not depend on the thread count
 
 
 class PositionLabeller:

@@ -1,7 +1,7 @@
 """Learn the factors of Otage's evaluation with the genetic algorithm (report 4, section I.2.2).
 
-Individuals share the patterns of a memory and differ in their factors.  A gene is the ratio of a factor to its default,
-which was chosen by hand, in steps of 1/8, so all genes have the same scale.  The initial best individual has the
+All individuals use the patterns of the same Otage memory; only their factors differ.  A gene is a factor in units of
+1/8 of its default, which was chosen by hand, so all genes have the same scale.  The initial best individual has the
 factors of the memory.
 """
 
@@ -22,7 +22,7 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # steps per unit of the ratio: the gene 8 means the default; the kernels have no finer resolution
+FACTOR_STEPS = 8  # the gene that means the default factor; kernels represent all multiples of 1/8 of it exactly
 OPENING_PLIES = 8  # number of random first moves; without them, all games of two individuals would be the same
 
 

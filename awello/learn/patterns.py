@@ -1,9 +1,9 @@
 """Train the weights of Othello's patterns.
 
 The weights are first fitted to game results, stage by stage from the opening to the endgame: the target of each
-position is the final score of its game.  Results are noisy, so if a depth is given, positions are then searched and the
-weights are fitted to the values of the searches, this time from the endgame to the opening, because a search evaluates
-positions of later stages.  The positions of held-out games are used only to measure the error.
+position is the final score of its game.  Results are noisy.  If a search depth is given, the weights are therefore
+fitted a second time, to the values of searches.  This fit runs from the endgame to the opening, because a search
+evaluates positions of later stages.  The positions of held-out games are used only to measure the error.
 """
 
 import hashlib
@@ -90,7 +90,7 @@ class PatternTrainingConfig:
         )
 
     def steps(self) -> list[tuple[str, int]]:
-        """Return the labels and the stage of each step, in order."""
+        """Return the steps of the training run in order, each as its labels (`results` or `searches`) and stage."""
         results = [("results", stage) for stage in reversed(range(STAGE_COUNT))]
         return results + ([("searches", stage) for stage in range(STAGE_COUNT)] if self.depth else [])
 
@@ -157,7 +157,7 @@ class PatternTraining:
 
     # ---- fits -------------------------------------------------------------------------------------------------------
     def fit(self, labels: str, stage: int, labelled: Sequence[PatternExamples]) -> StageResult:
-        """Fit a stage to examples; measure the error on held-out examples with the stage's numbers of empty squares."""
+        """Fit the weights of a stage to examples; measure the error on the held-out examples of the stage."""
         columns = zip(*(vars(part).values() for part in labelled), strict=True)
         combined = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
@@ -190,13 +190,13 @@ class PatternTraining:
 
 
 def _empties_of(stage: int) -> range:
-    """Return the numbers of empty squares to which a stage is fitted."""
+    """Return the numbers of empty squares that belong to a stage."""
     low = FIRST_STAGE_EMPTIES + STAGE_WIDTH * stage
     return range(low, MAX_EMPTIES + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
 
 
 def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
-    """Return the root mean square error over all parts; 0 without examples."""
+    """Return the root mean square error of the weights over the examples of all parts; 0 if there are no examples."""
     residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
     return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 

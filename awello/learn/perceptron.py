@@ -41,7 +41,7 @@ MAX_GRADIENT_NORM = 1.0
 MAX_WEIGHT = 4.0
 REPORT_COUNT = 10
 MATCH_GAMES = 20  # games against UCT for each report
-UCT_SIMULATION_FACTOR = 10  # simulations of UCT, as a multiple of those of `puct`
+UCT_SIMULATION_FACTOR = 10  # simulations of UCT for each simulation of `puct`
 
 Floats = npt.NDArray[np.floating]
 
@@ -266,7 +266,10 @@ def train(
     dropout: float,
     on_progress: Callable[[float], object],
 ) -> Iterator[TrainingProgress]:
-    """Train for `seconds` in total, resuming if possible; `on_progress` receives the seconds since its last call."""
+    """Train until `seconds` have been spent, including earlier runs; resume from the checkpoint if there is one.
+
+    `on_progress` receives the seconds since its last call; the first call receives the seconds of earlier runs.
+    """
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
     selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
@@ -297,7 +300,7 @@ def train(
 
 
 def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float, games: int) -> None:
-    """Save the state needed to resume."""
+    """Save the state needed to resume training."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
     learner.network.save(checkpoint, **adam, spent=seconds, games=games)
 
@@ -310,7 +313,10 @@ def load_checkpoint(
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron_file(checkpoint)
     if (network.board, network.layers) != (game.adapter.board_name, layers):
-        raise ConfigError(f"{checkpoint} is for another game or another --layers: remove it, or choose another --out")
+        raise ConfigError(
+            f"{checkpoint} belongs to a training run with another game or another value of --layers: "
+            "remove it, or choose another --out"
+        )
     learner = PerceptronLearner(network, dropout)
     try:
         with np.load(checkpoint) as content:
@@ -322,7 +328,7 @@ def load_checkpoint(
 
 
 def measure_strength(game: Game, file: Path, seed: int) -> float:
-    """Return the share of the points that the perceptron in a file scores against UCT with more simulations."""
+    """Return the share of the points that a perceptron scores against UCT, which has more simulations per move."""
     settings = {"max_nodes": "65536"}
     puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS_PER_MOVE), settings | {"weights": str(file)})
     uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS_PER_MOVE), settings)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from awello.kernel import kernel
 
-CHUNK_COUNT = 8  # parts of the examples; constant, so that results do not depend on the number of threads
+CHUNK_COUNT = 8  # the examples are always split into this many parts, so results do not depend on the thread count
 
 Indices = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]

@@ -69,7 +69,7 @@ class SelfplayPlan(RunPlan[GameResult]):
         return GameResult(str(self.game), (player, player), format_transcript(record), score)
 
     def configuration(self) -> dict[str, Any]:
-        """Return the settings that determine a game; the number of games may change between runs."""
+        """Return the settings that determine each game, without the number of games, which may change between runs."""
         rules = {"game": str(self.game), "level": self.level, "seed": self.seed, "weights": self.checksum}
         return {**rules, "openings": hash_openings(self.openings), "opening_plies": list(self.opening_plies)}
 

@@ -28,7 +28,7 @@ class BudgetPlayer(TextbookPlayer):
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
     share_factor: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
-    """Budget of a child node, as a multiple of an even share."""
+    """Budget of a child node, as a multiple of an equal share of its parent's budget."""
     move_ordering: Literal["none", "frozen", "live"] = "live"
     """`none`; `frozen`: by learnt scores; `live`: by learnt scores that the search keeps updating."""
 

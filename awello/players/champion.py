@@ -87,7 +87,7 @@ class ChampionPlayer(Player):
         return Choice(analysis.move, analysis)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Find a book move.  The book is not used with a level, with a heuristic, or if moves are to be avoided."""
+        """Find a book move.  The book is off if a level or heuristic is set, or if the position has avoided moves."""
         level = self.limit is not None and self.limit.level is not None
         if not self.book or level or self.heuristic or self._find_avoided_moves(position):
             return None
@@ -104,7 +104,7 @@ class ChampionPlayer(Player):
         return analysis
 
     def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        """Choose a random move that costs more than 0 and at most `max_loss`; the best move if there is none."""
+        """Choose a random move that loses more than 0 and at most `max_loss`; if there is none, choose the best one."""
         analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:

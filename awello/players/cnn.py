@@ -1,4 +1,4 @@
-"""Players with a convolutional network trained on Othello tournament games: without a search, or with a shallow one."""
+"""Players that use a convolutional network trained on Othello tournament games, without search or in alpha-beta."""
 
 import time
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from awello.search.batched_alphabeta import BatchedAlphaBeta
 MAX_CNN_DEPTH = 8
 
 
-@register("cnn", "the move that a convolutional network, trained on tournament games, expects of a winner; no search")
+@register("cnn", "the most probable move of a convolutional network trained on tournament games; no search")
 @dataclass
 class CnnPolicyPlayer(Player):
     """Plays the move with the highest predicted probability."""
@@ -48,9 +48,9 @@ class CnnValuePlayer(Player):
 
     limit: Limit = field(default_factory=lambda: Limit(depth=2))
     weights: Path | None = None
-    """Network file, as for `cnn`."""
+    """Network file written by `awello train cnn`; default: the shipped network."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """Threads for the network."""
+    """Number of threads that evaluate positions with the network."""
 
     def begin(self, game: Game, seed: int) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_CNN_DEPTH:

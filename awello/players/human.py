@@ -67,7 +67,7 @@ class HumanPlayer(Player):
             f"{position.format_move(move)} {format_value(position.lead + value, move in analysis.exact_moves)}"
             for move, value in analysis.candidates
         ]
-        return f"{', '.join(values)} ({position.game.adapter.unit} ahead at the end; = is exact)"
+        return f"{', '.join(values)} ({position.game.adapter.unit} ahead at the end; = marks exact values)"
 
     def end(self) -> None:
         if self.engine is not None:

@@ -15,13 +15,13 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.montecarlo import EXPLORATION, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
-MAX_CLOCK_SHARE = 0.04  # the largest share of the clock for one move
-OVERHEAD_SECONDS = 0.002  # reserved per move for everything but the search
+MAX_CLOCK_SHARE = 0.04  # the largest share of the remaining time that one move may use
+OVERHEAD_SECONDS = 0.002  # part of the time per move that is reserved for work other than the search
 
 
 @dataclass
 class TreeSearchPlayer(Player):
-    """Plays the most visited move of its tree."""
+    """Grows a search tree, and plays the move with the most visits at its root."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
     exploration: Annotated[float, Field(ge=0, le=10)] = EXPLORATION
@@ -64,13 +64,13 @@ class MonteCarloPlayer(TreeSearchPlayer):
 @register("puct", "Monte Carlo tree search with a perceptron; puct:cnn: with a convolutional network; default @100ms")
 @dataclass
 class NetworkTreePlayer(TreeSearchPlayer):
-    """Evaluates positions with a perceptron trained by self-play, or for Othello with the convolutional network."""
+    """Evaluates positions with a perceptron trained by self-play; `puct:cnn` uses the convolutional network."""
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
     weights: Path | None = None
     """Network file written by `awello train perceptron` or `train cnn`; default: the shipped network."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """Threads for the convolutional network."""
+    """Number of threads that evaluate positions with the convolutional network."""
 
     def make_tree(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":

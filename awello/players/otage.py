@@ -1,7 +1,7 @@
 """Otage, the player of report 4: iterative deepening, an opening book of its own games, and exact endgames.
 
-Its memory is a folder: a text file with patterns and factors, and an archive of games, which serves as its opening
-book.  Otage learns from every game that it plays (`otage_learning`) and from self-play (`awello autoplay`).
+Otage's memory is a folder with two files: a text file of patterns and factors, and an archive of games, which serves as
+the opening book.  Otage learns from every game that it plays (`otage_learning`) and from self-play (`awello autoplay`).
 """
 
 import math
@@ -28,20 +28,21 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import Iteration, IterativeDeepening, OtageOptions
 from awello.search.iterative_kernels import MAX_DEPTH
 
-if TYPE_CHECKING:  # these load kernels or the database library, which most processes do not need
+if TYPE_CHECKING:  # at run time imported only when needed: these modules load kernels or the database library
     from awello.archive.game_tree import GameTree
     from awello.engine.engine import Engine
 
-ARCHIVE_FILE = "games.sqlite"  # the archive for the book, in the memory folder
-LOCK_FILE = "memory.lock"  # locked while learning; `awello autoplay` locks the folder itself
+ARCHIVE_FILE = "games.sqlite"  # file name of the book's archive in the memory folder
+# A player that learns locks this file in the memory folder; `awello autoplay` locks the folder itself.
+LOCK_FILE = "memory.lock"
 LEARNING_EVENT = "Learning"  # Event tag of the games in the book
 STRONG_OPPONENT_SHARE = 0.25  # an opponent who has won at least this share of the points is strong
-DEFAULT_LIMIT = Limit(depth=6)  # if there is neither a limit nor a clock
+DEFAULT_LIMIT = Limit(depth=6)  # the limit of a player that has neither a limit nor a clock
 # Number of empty squares from which endgames are solved: higher with more time, lower with more legal moves.
 EMPTIES_AT_ONE_SECOND, EMPTIES_PER_TIME_DOUBLING, EMPTIES_WITHOUT_TIME_LIMIT = 18.0, 1.0, 12.0
 REFERENCE_LEGAL_MOVES, EMPTIES_PER_LEGAL_MOVE = 8, 0.15
-SOLVE_TIME_SHARE = 0.7  # the solver's share of the time for a move; if it finds no winner, a search follows
-PONDER_SOLVE_SECONDS = 1.0  # pondering solves endgames that Otage would solve with this time per move
+SOLVE_TIME_SHARE = 0.7  # share of a move's time for the endgame search; without a result, a midgame search follows
+PONDER_SOLVE_SECONDS = 1.0  # while pondering, Otage chooses the endgames to solve as if it had this time per move
 MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty squares
 
 
@@ -51,13 +52,13 @@ MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty
 )
 @dataclass
 class OtagePlayer(Player):
-    """Plays Othello with a learning memory; each technique can be switched off."""
+    """Plays Othello and learns from its games; each technique can be switched off."""
 
     limit: Limit | None = None
     memory: str = ""
     """Memory folder; default: the shipped memory, without a book."""
     archive: str = ""
-    """Archive that serves as the book; default: a file in the memory folder."""
+    """Archive that serves as the book; default: `games.sqlite` in the memory folder."""
     learning: bool = True
     """Whether to update the memory folder after each game."""
     book: bool = True
@@ -72,7 +73,7 @@ class OtagePlayer(Player):
     """Whether to use aspiration windows around the values of earlier depths."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     variety_percent: Annotated[int, Field(ge=0, le=100)] = 0
-    """Percentage of opening moves for which the second-best move is played."""
+    """Percentage of opening positions in which Otage plays the second-best move."""
     ponder: bool = False
     """Whether to search on the opponent's time."""
 
@@ -82,16 +83,16 @@ class OtagePlayer(Player):
         self.tree: GameTree | None = None
         self.ponder_thread: threading.Thread | None = None
         self.expected_position: Position | None = None
-        self.ponder_iterations: list[Iteration] = []  # results by depth for the expected position
-        self.depths: dict[Position, int] = {}  # search depth by position of this game, except forced and book moves
-        self.results: dict[str, list[float]] = {}  # by opponent: the opponent's points in each game
+        self.ponder_iterations: list[Iteration] = []  # search results for the expected position, one per depth
+        self.depths: dict[Position, int] = {}  # search depths in this game, without forced, book and solved moves
+        self.results: dict[str, list[float]] = {}  # each opponent's points in all games, by the opponent's name
         self.memory_read_at = 0  # modification time of the memory file when it was read, in nanoseconds
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.engine import Engine
 
         if game is not Game.OTHELLO:
-            raise SpecError(f"player otage plays Othello on 8x8 only, not {game}: choose champion")
+            raise SpecError(f"player otage plays Othello on 8x8 only, not {game}: choose a player such as champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
             raise SpecError(f"player {self} needs a depth, a time or a number of nodes: write otage@6 or otage@100ms")
         if self.search is None or self._read_memory_time() != self.memory_read_at:
@@ -131,7 +132,7 @@ class OtagePlayer(Player):
         return Choice(analysis.move, analysis)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Update the memory, and add the game to the book if it should be kept."""
+        """Update the memory folder, and add the game to the book if `should_keep` returns true."""
         if not (self.memory and self.learning) or not record.moves or record.start != Position.start():
             return {}
         from awello.archive.archive import Archive
@@ -148,11 +149,11 @@ class OtagePlayer(Player):
             if kept := otage_learning.should_keep(game, side, strong):
                 with closing(Archive(self.archive or folder / ARCHIVE_FILE)) as archive:
                     archive.add(game)
-        self.search = None  # the next `begin` loads the new memory
+        self.search = None  # makes the next `begin` load the updated memory
         return {"kept": int(kept), "changed": int(result.changed_ply is not None)}
 
     def _is_opponent_strong(self, record: Record, side: int) -> bool:
-        """Return whether the opponent has won enough points in all games so far, including this one."""
+        """Record the result of a game; return whether the opponent is strong, judging by all results so far."""
         opponent = record.tags.get(record.start.game.sides[1 - side], "")
         results = self.results.setdefault(opponent, [])
         results.append(0.5 if record.winner is None else float(record.winner != side))

@@ -1,7 +1,8 @@
 """How Otage learns from a finished game (report 4, section III.2.3).
 
-The factors are adjusted slightly, and the result is credited to each pattern that occurred.  After a loss, this is done
-up to `MAX_LEARNING_REPEATS` times, until a search to the same depth as in the game chooses another move somewhere.
+Otage adjusts the factors of its evaluation slightly, and credits the result to each pattern that occurred in the game.
+After a loss, Otage learns the game repeatedly, up to `MAX_LEARNING_REPEATS` times, until a search to the same depth as
+in the game chooses a different move at some ply.
 
 A game is added to the book (section II.5.2) if Otage lost it, had a lost position in it, or played a strong opponent.
 """
@@ -18,8 +19,8 @@ from awello.search.iterative_deepening import IterativeDeepening
 
 MAX_LEARNING_REPEATS = 10  # the maximum number of times that a lost game is learnt
 DEFAULT_RECORDED_DEPTH = 4  # the depth assumed for a game without recorded depths
-SOLVED_EMPTIES = range(2, 13)  # empty squares of the positions that are solved to find lost positions
-DEPTHS_TAG = "Depths"  # search depth of each ply of Otage's games; 0: forced, book or solved move
+SOLVED_EMPTIES = range(2, 13)  # positions with these numbers of empty squares are solved, to see whether they were lost
+DEPTHS_TAG = "Depths"  # tag with Otage's search depth at each ply; 0: no such search, as for a book move
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,12 @@ def make_default_depths(record: Record) -> dict[int, int]:
 
 
 def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
-    """Format the search depths of a game for its tag."""
+    """Format the search depths of a game as the value of its tag `Depths`."""
     return " ".join(str(depths.get(position, 0)) for position in list(record.positions())[:-1])
 
 
 def parse_depths(record: Record) -> dict[int, int]:
-    """Parse the search depth of each ply from the tag of a game."""
+    """Parse the search depth of each ply from the tag `Depths` of a game."""
     return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS_TAG, "").split()) if depth.isdecimal()}
 
 

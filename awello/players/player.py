@@ -47,7 +47,7 @@ class Resignation(Exception):
 
 
 class Forfeit(Exception):
-    """Raised by a player that fails to move: the player loses this game, and the run continues."""
+    """Raised by a player that fails to make a legal move: it loses the current game, and the match continues."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)
@@ -89,7 +89,10 @@ class Player:
         """End the game, and stop any search that is still running."""
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Learn from a finished game.  Called after `end`; returns counts for the report, such as `{"kept": 1}`."""
+        """Learn from a finished game, and return counts for the match report, such as `{"kept": 1}`.
+
+        Called after `end`.
+        """
         return {}
 
     def __str__(self) -> str:
@@ -168,7 +171,7 @@ def load_registry() -> dict[str, RegistryEntry]:
     import_module("awello.protocols")  # registers the external engines
     if file := os.environ.get("AWELLO_PLAYERS"):
         import_players(file)
-    return dict(sorted(REGISTRY.items()))  # independent of the import order
+    return dict(sorted(REGISTRY.items()))  # sorted, so that the order does not depend on the order of imports
 
 
 def find_player(name: str) -> RegistryEntry:

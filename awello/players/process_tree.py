@@ -1,8 +1,8 @@
 """Measure the resource use of a player's process tree, and kill the tree.
 
-On Linux the process tree is read from `/proc`, and a process can adopt descendants whose parents have ended
-(`PR_SET_CHILD_SUBREAPER`), so processes that leave their session or process group stay in the tree.  Elsewhere a tree
-consists of its root only, and resource use is not measured.
+On Linux, the process tree is read from `/proc` and includes processes that have left their session or process group.  A
+process can adopt descendants whose parents have ended (`PR_SET_CHILD_SUBREAPER`), so that they stay in its tree.  On
+other systems, a tree consists of its root only, and resource use is not measured.
 """
 
 import ctypes
@@ -36,7 +36,8 @@ def list_descendants(pid: int) -> list[int]:
 
 def measure_memory(pids: Iterable[int]) -> int:
     """Return the resident memory of processes in bytes; shared pages are divided among the processes."""
-    files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]  # the first needs Linux 4.14
+    # Before Linux 4.14 there is no smaps_rollup.
+    files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]
     return sum(_read_memory(rollup, "Pss:") or _read_memory(status, "VmRSS:") for rollup, status in files)
 
 

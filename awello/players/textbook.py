@@ -16,7 +16,7 @@ from awello.search.alphabeta_tt import MAX_DEPTH
 from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 
-@register("negamax", "the same search as minimax; drawn trees show values from the mover's view")
+@register("negamax", "the same search as minimax; its tree diagrams show values from the mover's view")
 @register("minimax", "full search to a fixed depth; one side maximises, the other minimises; default @4")
 @dataclass
 class TextbookPlayer(Player):
@@ -43,7 +43,7 @@ class TextbookPlayer(Player):
         """Make the heuristic from the settings; default: the first heuristic of the game."""
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
-            raise SpecError(f"thresholds {self.thresholds!r} are not two numbers of discs: write them as in 30-55")
+            raise SpecError(f"thresholds {self.thresholds!r} are invalid: write two numbers of discs, such as 30-55")
         name = self.heuristic or list_heuristics(game)[0]
         weights = read_trained_numbers(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
@@ -62,14 +62,14 @@ class TextbookPlayer(Player):
         return analyse(position, self._algorithm_name(), self.limit.depth or 1, self.evaluator)
 
 
-@register("negamax-alphabeta", "the same search as alphabeta; drawn trees show values from the mover's view")
+@register("negamax-alphabeta", "the same search as alphabeta; its tree diagrams show values from the mover's view")
 @register("alphabeta", "minimax with alpha-beta pruning, a transposition table and move ordering; default @4")
 @dataclass
 class AlphaBetaPlayer(TextbookPlayer):
     """Alpha-beta with a transposition table and move ordering; `tt_entries=0,move_ordering=false` turns both off."""
 
     tt_entries: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
-    """Entries of the transposition table, 24 bytes each; 0: no table.  The table is kept from move to move."""
+    """Number of transposition table entries, 24 bytes each; 0: no table.  The table is kept from move to move."""
     move_ordering: bool = True
     """Whether to search moves in the order of their heuristic values."""
     skip_mirrors: bool = False

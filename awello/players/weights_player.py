@@ -29,7 +29,7 @@ class WeightsPlayer(Player):
         return Choice(self.rng.choice([move for move in position.legal_moves() if weights[move] == largest]))
 
     def _check_weights(self, answer: Sequence[float], position: Position) -> dict[int, float]:
-        """Return the weight of each move, legal or not, or raise `IllegalMoveError` if the answer is invalid."""
+        """Return the weight of each move, legal or not; raise `IllegalMoveError` if `answer` is invalid."""
         squares = position.all_moves()
         try:
             weights = [float(weight) for weight in answer]

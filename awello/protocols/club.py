@@ -30,12 +30,12 @@ from awello.rules.game import Game
 
 MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # the first and the longest delay before reconnecting
 SEEK_RETRY_SECONDS = 5.0  # minimum delay before repeating a refused seek
-RESEND_SECONDS = 0.5  # delay before repeating any other refused message
+RESEND_SECONDS = 0.5  # delay before repeating a message that was refused with one of `BUSY_CODES`
 CLAIM_MARGIN_SECONDS = 0.2  # added to the delay of a claim, so that it is not too early
 BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
 POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
-ABORTED = "aborted"  # reason of games without a result, from which the bot does not learn
+ABORTED = "aborted"  # the reason of a game without a result; the bot does not learn from such games
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -76,8 +76,9 @@ class ClubBot:
     def __post_init__(self) -> None:
         make_player(self.spec)  # raises an error if the spec is invalid
         self.url = channel_url(self.server)
-        self.players: dict[int, Task[Player]] = {}  # by game number, like the next three
-        self.searches: dict[int, Task[None]] = {}  # a search is not repeated if the club resends the state
+        # The keys of the next four dictionaries are game numbers.
+        self.players: dict[int, Task[Player]] = {}
+        self.searches: dict[int, Task[None]] = {}  # at most one per game, even if the club resends its state
         self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims against absent opponents
         self.learning_tasks: dict[int, Task[None]] = {}  # learning from finished games
         self.tasks: set[Task[None]] = set()
@@ -158,7 +159,7 @@ class ClubBot:
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
         """Run a coroutine in the background after a delay.
 
-        The coroutine ends if the connection is lost, because the club then resends the states of the games.
+        If the connection is lost, the coroutine ends; after reconnecting, the bot receives the state of every game.
         """
 
         async def finish() -> None:
@@ -204,7 +205,7 @@ class ClubBot:
         penalty = (
             f"no rated games for {warning['minutes']} min"
             if warning["minutes"]
-            else f"no penalty for up to {warning['free_exits']}"
+            else f"up to {warning['free_exits']} per hour have no penalty"
         )
         self.log(f"rated games left early within an hour: {warning['exits']} ({penalty})")
 
@@ -243,7 +244,7 @@ class ClubBot:
         except Resignation:
             pass
         except Exception as error:
-            self.log(f"game {number}: {describe_error(error)}; the bot resigns")
+            self.log(f"game {number}: the bot resigns after an error ({describe_error(error)})")
         if number in self.players:
             await self._request(**response, game=number)
 
@@ -272,7 +273,7 @@ class ClubBot:
             if state["reason"] != ABORTED:
                 await self._run_in_thread(player.learn, read_record(state), side)
         except Exception as error:
-            self.log(f"game {state['game']}: learning failed: {describe_error(error)}")
+            self.log(f"game {state['game']}: learning failed ({describe_error(error)})")
         del self.learning_tasks[state["game"]]
         await self._seek()
 
@@ -299,13 +300,13 @@ def channel_url(server: str) -> str:
 
 
 def choose_move(player: Player, record: Record, clock: Clock) -> Choice:
-    """Let a player choose a move in the final position of a game."""
+    """Let a player choose the next move of a game in progress."""
     player.follow(record)
     return player.choose(record.final, clock)
 
 
 def read_record(state: Message) -> Record:
-    """Parse the game in a state sent by the club."""
+    """Convert the state of a game, as sent by the club, to a record."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
         return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])

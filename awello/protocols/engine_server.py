@@ -1,8 +1,8 @@
 """Awello's engine on standard input and output: the base of the NBoard, GTP and UCI servers.
 
-A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  A stop line (`ping`,
-`stop`) immediately ends all searches requested before it.  After `quit` or the end of the input, each search is limited
-to one second.  An interrupted search answers with its best result so far.
+A separate thread reads the input, so that a line can interrupt a search.  Lines are answered in order.  A stop line
+(`ping`, `stop`) immediately ends all searches requested before it.  After `quit` or the end of the input, each search
+is limited to one second.  An interrupted search answers with its best result so far.
 """
 
 import math
@@ -28,7 +28,7 @@ from awello.rules.game import Game
 
 MAX_LINE_BYTES = 1 << 16
 MAX_EXIT_SEARCH_SECONDS = 1.0  # time limit per search after the end of the input
-POLL_SECONDS = 0.1  # between two checks of that limit
+POLL_SECONDS = 0.1  # interval at which the server checks whether a search must end
 ENGINE_NAME = "Awello"
 MAX_NUMBER = (1 << 31) - 1  # larger numbers in a line are clipped
 
@@ -66,7 +66,7 @@ class EngineServer(ABC):
 
     @abstractmethod
     def report_error(self, line: str, reason: str) -> None:
-        """Answer a line that is invalid or has failed."""
+        """Send the reason why a line could not be processed."""
 
     def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
         """Replace the engine for another game or other options; if this fails, keep the old engine."""

@@ -2,8 +2,8 @@
 
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
-The engine is started once for all games.  If it sends an invalid move, exceeds its time or exits, it loses that game,
-and the next game starts a new process.  Only a failure before the first game raises an error.
+The engine is started once for all games.  An engine that sends an invalid move, exceeds its time or exits loses the
+current game, and the next game starts a new process.  Only a failure before the first game raises an error.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import Game
 
-MAX_SEARCH_SECONDS = 900.0  # the longest time for a move, also if there is no time limit
+MAX_SEARCH_SECONDS = 900.0  # the longest time for a move of a player without a time limit
 
 EngineOutput = Iterator[Analysis | str]  # analyses, then the name of the move
 
@@ -45,7 +45,7 @@ class ExternalEnginePlayer(Player, ABC):
     def __post_init__(self) -> None:
         self.process: LineProcess | None = None
         self.record: Record | None = None
-        self.failure: Forfeit | None = None  # a failure in `begin`, which loses the game at its first move
+        self.failure: Forfeit | None = None  # a failure in `begin`, raised again at the first move to lose the game
 
     @abstractmethod
     def handshake(self, process: LineProcess) -> None:
@@ -57,7 +57,7 @@ class ExternalEnginePlayer(Player, ABC):
 
     @abstractmethod
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
-        """Request a move in the final position of a game."""
+        """Request the next move of a game in progress."""
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         """Request an analysis to a depth or for a time."""
@@ -101,7 +101,9 @@ class ExternalEnginePlayer(Player, ABC):
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Yield analyses of the best move, for a time or, without a time, to a depth; a level is used as a depth.
+        """Yield analyses of the best move until the limit is reached: its time or, without a time, its depth or level.
+
+        A level is used as a depth.
 
         Raises `AwelloError` if the engine fails or reports no plausible value.
         """
@@ -130,7 +132,7 @@ class ExternalEnginePlayer(Player, ABC):
         return min(clock.seconds, MAX_SEARCH_SECONDS if limit is None or limit.seconds is None else limit.seconds)
 
     def _listen(self, output: EngineOutput) -> EngineOutput:
-        """Yield the engine's output.  After an error or an early close, kill the process, which may be searching."""
+        """Yield the engine's output.  After an error or an early stop, kill the process, which may be searching."""
         started = monotonic()
         try:
             if self.failure:

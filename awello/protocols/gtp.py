@@ -32,7 +32,7 @@ COLOURS = "black", "white"
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """The clock of a colour: the seconds left for a number of moves (0: for all moves), then overtime."""
+    """The clock of one side: the seconds left for a number of moves (0: for all moves), then overtime."""
 
     seconds: float = math.inf
     moves: int = 0
@@ -62,7 +62,7 @@ class GtpServer(EngineServer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.positions = [Position.start()]  # before and after each move
+        self.positions = [Position.start()]  # the start position, then the position after each move
         self.times = [TimeLeft(), TimeLeft()]
         self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
@@ -102,7 +102,7 @@ class GtpServer(EngineServer):
         try:
             signature(self.commands[name]).bind(*words)
         except TypeError:
-            raise NotationError(f"syntax error: {name} does not accept {len(words)} arguments") from None
+            raise NotationError(f"syntax error: wrong number of arguments for {name} ({len(words)})") from None
         text = self.commands[name](*words) or ""
         self.send(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
@@ -152,7 +152,10 @@ class GtpServer(EngineServer):
         self.positions.pop()
 
     def _load(self, file: str, move: str = "") -> None:
-        """Load a game in the Generic Game Format, the SGF of Othello; with `move`, load only the moves before it."""
+        """Load a game in the Generic Game Format, the SGF of Othello.
+
+        If `move` is given, it is the number of a move: load only the moves before it.
+        """
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
         except OSError as error:
@@ -267,7 +270,7 @@ class GtpPlayer(ExternalEnginePlayer):
         self.sent_moves = list[int]()
 
     def _send_moves(self, process: LineProcess, record: Record) -> None:
-        """Send the moves that the engine does not have yet; after a takeback, all moves."""
+        """Send the moves that the engine has not received; after a takeback, clear its board and send all moves."""
         if tuple(self.sent_moves) != record.moves[: len(self.sent_moves)]:
             self._clear(process)
         already_sent = len(self.sent_moves)

@@ -33,7 +33,9 @@ class LineProcess:
         self.command, self.protocol = command, protocol
         if not command.strip():
             name = protocol.lower()
-            raise SpecError(f"player {name} needs a command: write {name},command=COMMAND to start it with COMMAND")
+            raise SpecError(
+                f"player {name} needs a command: write {name},command=COMMAND with the command that starts the engine"
+            )
         try:
             self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen closes it)
         except OSError as error:
@@ -88,7 +90,7 @@ class LineProcess:
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
         """Yield lines up to the first for which `is_last` is true; raise `Forfeit` if that line is late.
 
-        `seconds` is the time for a move; without it, the time limit of other answers applies.
+        `seconds` is the time limit for a move; without it, the time limit is `ANSWER_SECONDS`.
         """
         end = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
         while (line := self.read(end)) is not None:
@@ -98,14 +100,14 @@ class LineProcess:
         self.kill()
         if seconds is not None:
             raise Forfeit("time", f"{self.command!r} gave no answer within {seconds:g} s")
-        raise Forfeit("crash", f"{self.command!r} gave no answer: does it speak {self.protocol}?")
+        raise Forfeit("crash", f"{self.command!r} gave no answer: check that it speaks {self.protocol}")
 
     def wait_for(self, matches: Callable[[str], object]) -> str:
         """Skip lines until one matches, and return it."""
         return deque(self.lines(matches), 1)[0]
 
     def _end_forfeit(self) -> Forfeit:
-        """Create the forfeit that describes how the process ended."""
+        """Kill the process if it still runs, and return a `Forfeit` that describes how it ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_SECONDS)
         ended = not self.alive
@@ -125,7 +127,7 @@ def _log_line(log: TextIO, direction: str, line: str) -> None:
 def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
     """Queue the lines of a process, then None.
 
-    This function must not reference the `LineProcess`, since the deletion of that object ends the process.
+    This function must not keep a reference to the `LineProcess`: the process ends when the `LineProcess` is deleted.
     """
     with log, output:
         while line := output.readline(MAX_LINE_CHARS):
@@ -135,7 +137,7 @@ def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """Close the input of a process, let it exit, then kill it."""
+    """Close the input of a process, and kill the process if it does not exit in time."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
@@ -150,5 +152,5 @@ def _kill(process: "subprocess.Popen[str]") -> None:
         if process.poll() is None:
             kill_tree(process.pid)
         if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)  # also children whose parent has ended
+            os.killpg(process.pid, signal.SIGKILL)  # also kills processes of the group whose parent has ended
     process.wait()

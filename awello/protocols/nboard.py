@@ -115,7 +115,7 @@ class NBoardServer(EngineServer):
         return analysis
 
     def _analyse(self) -> None:
-        """Evaluate each position of the game, last first: the results speed up the searches of the positions before."""
+        """Evaluate all positions of the game, last to first: the results speed up the searches of earlier positions."""
         self.send("status Analysing")
         for ply in range(len(self.positions) - 1, -1, -1):
             if self.stop_requested:

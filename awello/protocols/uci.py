@@ -136,12 +136,12 @@ class UciServer(EngineServer):
         return self.search(self.engine.analyse_with_clock(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Return a book move; None if there is none, or if the option OwnBook or a level turns the book off."""
+        """Return a book move, or None if the position has none, if OwnBook is false, or if a level is set."""
         entry = load_shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:
-        """Parse the time or depth of a `go` line; without one, return the level as a limit."""
+        """Return the time or depth in a `go` line as a limit; if it has neither, return the level as a limit."""
         values = dict(pairwise(words))
         if "movetime" in values:
             return Limit(seconds=max(1, parse_int(values["movetime"], "a number of milliseconds")) / 1000)

@@ -61,7 +61,7 @@ class MoveReview:
     value: float
     best_value: float
     best_move: int
-    """The played move, if no better one was found."""
+    """The best move found; the played move if no other move was better."""
     loss: float
     """The best value minus the value of the move, at least 0."""
     exact: bool
@@ -94,7 +94,7 @@ class ReviewSummary:
     accuracy: float
     """A percentage that halves with every 5 discs or 2.5 seeds of mean loss per move.
 
-    It is 100 without losses, 87 for a mean loss of 1 disc per move, 76 for 2 discs, 25 for 10 discs.
+    In Othello, the accuracy is 100 for a mean loss of 0 discs per move, 87 for 1 disc, 76 for 2 and 25 for 10.
     """
     inaccuracies: int
     """The number of moves marked `?!`."""
@@ -152,8 +152,8 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
     """Review a move by the values of the positions before and after it."""
     value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
     exact = after.exact or (move == best_move and before.exact)
-    # Step 1. The value of a move cannot exceed the best value.  If it does and only the best value is exact, lower the
-    # value of the move, otherwise raise the best value.
+    # Step 1. Make sure that the value of the move does not exceed the best value: if only the best value is exact,
+    # lower the value of the move, otherwise raise the best value.
     if before.exact and not after.exact:
         value = min(value, best)
     else:
@@ -161,7 +161,7 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
     # Step 2. If the played move is the engine's choice, use the more reliable of the two values for both.
     if move == best_move:
         value = best = value if after.exact and not before.exact else best
-    # Step 3. A move without loss is the best move.
+    # Step 3. If the played move has no loss, it counts as the best move.
     if value < best:
         return MoveReview(ply, position, move, value, best, best_move, best - value, exact, before.pv)
     pv = before.pv if move == best_move else (move, *after.pv)

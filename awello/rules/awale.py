@@ -82,7 +82,10 @@ def find_captured(row: U, last: U, grand_slams: bool) -> U:
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
-    """Return both words after a legal move, the next mover's first, and the captured pits, which are in neither."""
+    """Return the next mover's word, the opponent's word and the captured seeds by pit, after a legal move.
+
+    The first two words do not contain the seeds that this move captures.
+    """
     shift = U(pit << 3)
     entry = (own >> shift & BYTE_MASK) + (shift << U(3))
     row = opp + SOW_OPP[entry]

@@ -1,7 +1,7 @@
 """The rules of all games behind a common interface; kernels identify a game by a small number.
 
-`legal_moves` returns a word with bit `move` set for each move.  If there is no move, the game is over or, in Othello
-only, the mover must pass; `is_over` distinguishes the two.  Repetition depends on the history of the game and is
+`legal_moves` returns a word in which bit `move` is set if the move is legal.  If no bit is set, the game is over or, in
+Othello only, the mover must pass; `is_over` tells which.  Repetition depends on the history of the game and is
 therefore handled by `Position`.
 """
 
@@ -23,7 +23,7 @@ ADAPTERS: dict[int, GameAdapter] = {**othello.ADAPTERS, **awale.ADAPTERS}
 
 
 class Game(IntEnum):
-    """A rule set: Othello on a board size, or a variant of Awalé."""
+    """A rule set: Othello on a board of 8x8, 6x6 or 4x4 squares, or a variant of Awalé."""
 
     OTHELLO = 0
     OTHELLO6 = 1
@@ -52,8 +52,8 @@ class Game(IntEnum):
 
         General code uses the adapter for facts (units, sides, whether there are passes) and for everything that depends
         on the rules (notation, scores, endings), instead of testing which game it is.  All adapters have the same
-        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Higher layers keep their own
-        tables by `family`.
+        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Other packages keep what they
+        need for each family in dictionaries with `family` as the key.
         """
         return ADAPTERS[int(self)]
 
@@ -79,7 +79,7 @@ class Game(IntEnum):
 
     @cached_property
     def points(self) -> int:
-        """The number of squares of the board, or of seeds."""
+        """The number of squares of the Othello board, or of seeds in Awalé."""
         return self.adapter.points
 
     @property
@@ -105,12 +105,12 @@ def find_game(family: str, size: int | None = None, variant: str | None = None) 
         raise ConfigError(f"unknown game {family!r}: choose {' or '.join(DEFAULT_BY_FAMILY)}")
     if family == "othello":
         if variant is not None:
-            raise ConfigError(f"Othello has no variant {variant!r}: omit it, or choose the game awale")
+            raise ConfigError(f"Othello has no variant {variant!r}: omit the variant, or choose the game awale")
         if size is not None and size not in GAMES_BY_SIZE:
             raise ConfigError(f"Othello has no board of size {size}: choose 4, 6 or 8")
         return GAMES_BY_SIZE[size or 8]
     if size is not None:
-        raise ConfigError(f"Awalé has no size {size}: omit it, or choose the game othello")
+        raise ConfigError(f"Awalé has no size {size}: omit the size, or choose the game othello")
     if variant is not None and variant not in GAMES_BY_VARIANT:
         raise ConfigError(f"unknown variant {variant!r}: choose {', '.join(map(str, GAMES_BY_VARIANT))}")
     return GAMES_BY_VARIANT[variant or "abapa"]
@@ -178,7 +178,7 @@ def perft(game: int, own: U, opp: U, depth: int) -> int:
 
 @kernel("int64(int64, uint64, uint64, int8[::1], uint64[:, ::1])")
 def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words) -> int:
-    """Play moves up to the first illegal one, ignoring repetition; return the number of moves played.
+    """Play moves until one is illegal, ignoring repetition; return the number of moves played.
 
     Row n of `words` is set to the position after n moves, the mover's word first.
     """
@@ -197,7 +197,7 @@ def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words)
 
 @kernel("int64(int64, uint64, uint64, uint64[:, ::1])")
 def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
-    """Write the canonical position after each legal move, or a pass, to `words`; return the number of positions."""
+    """Write the canonical position after each legal move, or after a forced pass, to `words`; return their number."""
     moves, count = legal_moves(game, own, opp), 0
     if moves == U(0) and not is_over(game, own, opp):
         words[0, 0], words[0, 1] = othello.canonical(opp, own)

@@ -94,7 +94,11 @@ def transpose(word: U) -> U:
 
 @kernel("uint64(uint64, int64)")
 def apply_symmetry(word: U, symmetry: int) -> U:
-    """Apply one of the eight symmetries: bit 0 of `symmetry` mirrors, then bit 1 flips vertically, bit 2 transposes."""
+    """Apply one of the eight symmetries to a board.
+
+    The bits of `symmetry` select steps, applied in this order: mirror (bit 0), flip vertically (bit 1) and transpose
+    (bit 2).
+    """
     if symmetry & 1:
         word = mirror(word)
     if symmetry & 2:
@@ -160,14 +164,14 @@ class OthelloAdapter:
     """Othello on a board of 8x8, 6x6 or 4x4. Positions are written as in OBF files: `-...OX...- X`."""
 
     number: int
-    """The number of the game in kernels."""
+    """The number that identifies the game in kernels."""
     size: int
     """The number of rows of the board."""
     variant = None
-    """The name of the rule set, None if the family has only one."""
+    """The name of the variant; None for Othello, which has no variants."""
 
     family, title, sides, unit = "othello", "Othello", ("Black", "White"), "discs"
-    share_name = "board"  # in reports, as in "board held at the end, %"
+    share_name = "board"  # what a side holds, as named in reports: "board held at the end, %"
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
     position_mask = ALL_BITS  # the bits of a word on which legal moves depend
@@ -176,7 +180,7 @@ class OthelloAdapter:
 
     @property
     def board_name(self) -> str:
-        """The name of the board; all variants of Awalé share one."""
+        """The name of the board, which is the same for all variants of Awalé."""
         return self.family if self.size == 8 else f"{self.family}{self.size}"
 
     @property
@@ -186,7 +190,7 @@ class OthelloAdapter:
 
     @property
     def all_moves(self) -> tuple[int, ...]:
-        """All moves except the pass, legal or not."""
+        """All moves of the game except the pass, including those that are illegal in a position."""
         return squares_of(self.size)
 
     def lead(self, own: int, opp: int) -> int:
@@ -202,21 +206,21 @@ class OthelloAdapter:
             raise NotationError(f"two discs lie on {square}: put at most one disc on a square")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-        """Return the discs or captured seeds of the mover and the opponent; after the end, the final ones."""
+        """Return the discs or captured seeds of the mover and the opponent; if the game is over, the final numbers."""
         return own.bit_count(), opp.bit_count()
 
     def score(self, first: int, second: int) -> tuple[int, int]:
-        """Return the official score of both sides for their final counts."""
+        """Convert the final discs or seeds of both sides to the official score."""
         empty = self.points - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
 
     def end_reason(self, own: int, opp: int, repeated: bool) -> str:
-        """Return the reason why a game is over; empty if it needs no explanation."""
+        """Return why a finished game ended, as a key of `END_REASON_TEXTS`; empty if the Othello board is full."""
         return "" if (own | opp).bit_count() == self.points else "blocked"
 
     def canonical(self, own: int, opp: int) -> tuple[int, int]:
-        """Return the words of the canonical symmetric position."""
+        """Return the canonical position as two words, the mover's and the opponent's."""
         own_word, opp_word = canonical(U(own), U(opp))
         return int(own_word), int(opp_word)
 
@@ -229,7 +233,7 @@ class OthelloAdapter:
         return format_square(move, self.size)
 
     def parse_move(self, text: str, side: int) -> int:
-        """Parse the name of a move; raises `NotationError` if it is invalid."""
+        """Parse the name of a move; raise `NotationError` if the name is invalid."""
         return PASS if text.strip().lower() in PASS_NAMES else parse_square(text, self.size)
 
     def side_of_move(self, name: str) -> int | None:
@@ -253,11 +257,12 @@ class OthelloAdapter:
             raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
         adapter = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
         if adapter is None:
-            raise NotationError(f"the board has {len(board)} squares: give 64 (or 36, 16) of X, O and -")
+            raise NotationError(f"the board has {len(board)} squares: give 64, 36 or 16 squares, each X, O or -")
         words = [0, 0, 0]
         for square, letter in zip(adapter.all_moves, board, strict=True):
             if letter not in DISC_LETTERS:
-                raise NotationError(f"{letter!r} on {adapter.format_move(square, 0)} is not a disc: write X, O or -")
+                name = adapter.format_move(square, 0)
+                raise NotationError(f"unknown character {letter!r} on {name}: write X, O or -")
             words[DISC_LETTERS[letter]] |= 1 << square
         return words[1], words[2], DISC_LETTERS[mover] - 1, adapter.number
 

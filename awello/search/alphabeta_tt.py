@@ -1,10 +1,11 @@
 """Alpha-beta with a transposition table, move ordering, and skipping of mirror images.
 
 The transposition table stores the results of searched positions and has a fixed size.  A player keeps its table during
-a game.  An entry of the same depth can make a search unnecessary; an entry of another depth only supplies the move to
-try first.  The other moves are tried in the order of the heuristic's estimates.  A child that is a mirror image of a
-child already searched has the same value and is skipped.  These techniques do not change the value of a position, only
-the number of nodes.  `awello lab complexity` measures how many nodes each of them saves.
+a game.  If the entry of a position was searched to the depth that is needed now, it can replace the search; an entry of
+another depth only supplies the move to try first.  The other moves are tried in the order of the heuristic's estimates.
+A child that is a mirror image of a child already searched has the same value and is skipped.  These techniques do not
+change the value of a position, only the number of nodes.  `awello lab complexity` measures how many nodes each of them
+saves.
 """
 
 from typing import Annotated
@@ -24,8 +25,8 @@ BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value
 NO_TT_MOVE = -1  # the table has no entry for the position
 TT_MOVE_KEY = 1 << 30  # the sort key of the TT move, above the estimate of any move
 # Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
-# the multipliers of two hash functions (xxHash, SplitMix64).  The third is for a second round, after the high bits are
-# mixed into the low ones.
+# the multipliers of two hash functions (xxHash, SplitMix64).  The third is for a second multiplication, after the high
+# bits are mixed into the low ones.
 MIX_OWN, MIX_OPP, MIX_ROUND = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F), U(0xBF58476D1CE4E5B9)
 MIX_OFFSET = U(0x7F4A7C15)  # added to the opponent's word, because 0 times a multiplier would be 0
 INDEX_SHIFT = U(29)  # the index is taken from the middle bits: the low bits of a product depend on few input bits

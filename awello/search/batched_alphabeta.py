@@ -40,7 +40,7 @@ class BatchedAlphaBeta:
     def _search(self, position: Position, alpha: float, beta: float, depth: int) -> float:
         """Return the value for the mover, exact inside (alpha, beta).
 
-        The position has already been evaluated by `_children` of its parent.
+        The position has already been evaluated, when `_children` was called for its parent.
         """
         # Step 1. Leaves: the horizon, or the end of the game.
         self.nodes += 1
@@ -55,7 +55,7 @@ class BatchedAlphaBeta:
         return best
 
     def _children(self, position: Position) -> list[tuple[int, Position]]:
-        """Evaluate the positions after all moves; return the moves with these positions, the most promising first."""
+        """Evaluate the position after each legal move; return each move and its position, the most promising first."""
         children = [(move, position.after(move)) for move in position.legal_moves()]
         unfinished = [child.skip_pass() for _, child in children if not child.over]
         if missing := {(child.own, child.opp) for child in unfinished} - self.values.keys():

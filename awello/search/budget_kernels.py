@@ -1,9 +1,9 @@
 """Alpha-beta with a node budget and learnt move ordering (report 1, section 3.4).
 
-The cost of a fixed depth grows with the number of moves.  Here each position gets a node budget instead.  One node
-is for the position itself, and the rest is divided among its children.  Each child gets `share_factor` times an equal
-share (delta in report 1), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.  As
-a result, variations with few alternatives are searched deeper.
+The cost of a search to a fixed depth grows with the number of moves.  Here each position gets a node budget instead.
+One node is for the position itself, and the rest is divided among its children.  The equal share of each child is
+multiplied by `share_factor` (delta in report 1), because alpha-beta will skip some children.  A position with a budget
+below 1 is a leaf.  As a result, variations with few alternatives are searched deeper.
 
 Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves whose category has a higher
 score are tried earlier.  When the move at index `i` is better than all moves before it, the score of its category rises
@@ -46,7 +46,7 @@ class BudgetState(Layout):
     deepest_ply: int  # the deepest ply reached
     category_scores: Annotated[list[int], CATEGORY_COUNT]  # by category of move
     root_moves: Annotated[list[int], MAX_MOVES]  # in the order in which they were searched
-    root_values: Annotated[list[int], MAX_MOVES]  # the values of these moves
+    root_values: Annotated[list[int], MAX_MOVES]  # the values of `root_moves`, in the same order
     plies: Annotated[list[BudgetPly], MAX_DEPTH]
 
 

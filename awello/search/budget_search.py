@@ -25,7 +25,7 @@ from awello.search.budget_kernels import BudgetState
 from awello.search.ppaf import CATEGORY_COUNT
 from awello.search.textbook_search import make_analysis
 
-SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with scores, by family
+SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with category scores, by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
 DEFAULT_NODES = 450_000  # the budget of the agent in report 1
 DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but may exceed the budget

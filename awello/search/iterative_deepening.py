@@ -2,15 +2,15 @@
 
 Each technique of report 4 can be switched off to measure what it saves:
 
-  * *Aspiration window*: the value is expected to be close to the value found two depths earlier.  If it is outside the
-    window, the window is opened on that side and the search is repeated, again with the variations of the previous
-    depth, because those of the failed search are incomplete.
+  * *Aspiration window*: the value is expected to be close to the value found two depths earlier.  If the value is
+    outside the window, the window is opened on that side and the search is repeated, again with the variations of the
+    previous depth, because those of the failed search are incomplete.
   * *Square order*: corners first, X-squares last.
   * *Hints*: the results of the previous depth that a search uses: none, the best move, the best branch (the
     principal variation), or the variations of all moves.
 
 The next depth is expected to need sqrt(m) times as many nodes as the last one, where m is the number of root moves.  It
-is searched if the node limit and, at the current speed, the remaining time allow for so many nodes.
+is searched if the node limit and, at the current speed, the remaining time allow for that many nodes.
 """
 
 import math
@@ -40,7 +40,7 @@ HINT_KINDS = ("none", "move", "branch", "tables")
 ASPIRATION_DELTA = 4000
 PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 NO_NODE_LIMIT = 1 << 62
-MIN_ROOT_MOVES = 4  # the smallest m in the estimate: with few root moves, later positions usually have more
+MIN_ROOT_MOVES = 4  # m in the estimate is at least this: if the root has few moves, later positions usually have more
 TIME_FRACTION = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
 SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
@@ -51,7 +51,7 @@ Variation = tuple[int, ...]
 
 @dataclass(frozen=True)
 class OtageOptions:
-    """Options of the search, to switch off techniques."""
+    """Options of Otage's search: which of its techniques are used, and the size of its refutation table."""
 
     hints: str = "tables"
     move_ordering: bool = True
@@ -62,7 +62,7 @@ class OtageOptions:
 
 @dataclass(frozen=True)
 class Iteration:
-    """The result of the search to one depth.  Nodes and leaves include repeated searches of this depth."""
+    """The result of the search to one depth.  Nodes and leaves include those of repeated searches to this depth."""
 
     depth: int
     move: int
@@ -118,7 +118,7 @@ class IterativeDeepening(OtageEvaluator):
         excluded_moves: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Analysis:
-        """Search within a limit and `seconds`, starting after the depths in `previous`.
+        """Search within a limit and `seconds`; the depths whose results are in `previous` are not searched again.
 
         `excluded_moves` are searched only if there are no other moves.
         """
@@ -150,8 +150,8 @@ class IterativeDeepening(OtageEvaluator):
     ) -> Iterator[Iteration]:
         """Yield the last result in `previous`, if any, then the result of each further depth.
 
-        The last result may be incomplete.  The search ends when it is stopped, when the value is exact, when there is
-        only one move, or when the next depth is expected to exceed the limits.  Depth 1 is always searched.
+        The last result yielded may be incomplete.  The search ends when it is stopped, when the value is exact, when
+        there is only one move, or when the next depth is expected to exceed the limits.  Depth 1 is always searched.
         """
         started, searched_nodes, iterations = time.perf_counter(), 0, list(previous)
         self.stopped, excluded = False, set(excluded_moves)
@@ -206,7 +206,10 @@ class IterativeDeepening(OtageEvaluator):
         return replace(iteration, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleanups=cleanups)
 
     def _aspiration_window(self, previous: Sequence[Iteration]) -> tuple[int, int]:
-        """Return a window around the value found two depths earlier, where lines end with a move by the same side."""
+        """Return a window around the value found two depths earlier.
+
+        At both depths, variations end with a move by the same side, so their values are comparable.
+        """
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
         return previous[-2].value - ASPIRATION_DELTA, previous[-2].value + ASPIRATION_DELTA

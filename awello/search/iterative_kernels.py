@@ -5,9 +5,10 @@ is reached, and a move that raises alpha is *elected*: a table stores, for each 
 number of the child, and the move.  Following the numbers from a root move gives its variation: the principal variation
 for the best move, the refutation for the others.  All root moves share the table.
 
-The table has a fixed size.  When a ply is full, the table is cleaned up: an entry whose parent is neither elected nor
-on the current path can no longer be part of a variation and is removed.  Positions are numbered in the order of the
-search, so the entries of a ply are sorted by number, and binary search finds them.
+The table has room for a fixed number of entries per ply.  When it has no room for another entry at a ply, the table is
+cleaned up: an entry whose parent is neither elected nor on the current path can no longer be part of a variation and is
+removed.  Positions are numbered in the order of the search, so the entries of a ply are sorted by number, and binary
+search finds them.
 
 At the next depth, all positions below a root move try the squares of that move's variation first, then the other
 squares in their usual order.
@@ -26,7 +27,7 @@ from awello.search.negamax import INFINITY
 MAX_DEPTH = 64  # plies: a game has 60 moves, plus passes
 MAX_MOVES = 64  # one per square: positions of a game have at most 33 moves, but edited boards can have more
 PASS_SQUARE = 64  # how the table stores a pass
-MIN_PLY_CAPACITY = 128  # entries per ply: more than a cleanup leaves, which is at most one per shallower ply
+MIN_PLY_CAPACITY = 128  # entries per ply; a cleanup leaves fewer than MAX_DEPTH, so there is room again
 OTHELLO = 0  # the number of `Game.OTHELLO`
 
 
@@ -34,7 +35,7 @@ class ElectedMove(Layout):
     """A move that raised alpha."""
 
     parent: int  # the number of the position before the move
-    child: int  # the number of the position after it
+    child: int  # the number of the position after the move
     move: int
 
 
@@ -62,7 +63,7 @@ class IterativeState(Layout):
     cleanups: int  # cleanups of the table since the search started
     square_ranks: Annotated[list[int], 64]
     path: Annotated[list[int], MAX_DEPTH + 1]  # the numbers of the positions from the root to the current one
-    elected_counts: Annotated[list[int], MAX_DEPTH + 1]  # elected moves at each ply
+    elected_counts: Annotated[list[int], MAX_DEPTH + 1]  # the number of elected moves at each ply
     variation: Annotated[list[int], MAX_DEPTH]  # written by `extract_variation`
     plies: Annotated[list[IterativePly], MAX_DEPTH]
 

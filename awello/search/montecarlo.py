@@ -1,4 +1,4 @@
-"""Monte Carlo trees: the memory and the results of the searches in `uct.py`, `ppaf.py` and `puct.py`."""
+"""Monte Carlo trees, which hold the nodes and compute the results of the searches `uct`, `ppaf` and `puct`."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from awello.search import ppaf, puct, uct
 from awello.search.puct import BATCH_SIZE, LeafBatch
 from awello.search.uct import TreeNode, TreeState
 
-# Half the √2 of UCB1 (for results from 0 to 1): visits concentrate on fewer moves, so the tree grows deeper.
+# UCB1 uses √2 for results from 0 to 1.  With half of it, visits concentrate on fewer moves, so the tree grows deeper.
 EXPLORATION = 0.7
 SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: maps similar seeds to dissimilar states
 
@@ -28,7 +28,7 @@ class MonteCarloTree:
     max_nodes: int = 1 << 19
     exploration: float = EXPLORATION
     simulations_per_check: ClassVar[int] = 128
-    """Simulations between two checks of the clock, a few milliseconds at most."""
+    """The number of simulations between two checks of the clock; they take a few milliseconds at most."""
 
     def __post_init__(self) -> None:
         self.nodes = TreeNode.new_array(self.max_nodes)
@@ -89,7 +89,7 @@ class MonteCarloTree:
         return float(self.nodes[node].visits)
 
     def _value(self, node: int) -> float:
-        """Return the mean result for the player who makes the move, from -1 for a loss to 1 for a win."""
+        """Return the mean result for the player whose move leads to the node, from -1 for a loss to 1 for a win."""
         return float(self.nodes[node].half_points / max(1, self.nodes[node].visits) - 1)
 
 

@@ -6,9 +6,9 @@ same search with one function: values are from the mover's view, so the value of
 opponent can hold the mover to `beta`.  A branch is cut as soon as its value reaches `beta`.  The window of a child is
 (-beta, -alpha).
 
-The setting `cut_margin` is how far a value must exceed `beta` to cause a cut: with 0 the search is alpha-beta, with 1
-it does not cut if a value equals `beta`, as in report 0, and with `NO_CUTS` it is plain minimax, which searches every
-move.
+A value causes a cut if it is at least `beta + cut_margin`.  If the field `cut_margin` of the state is 0, the search is
+alpha-beta; if it is 1, a value equal to `beta` causes no cut, as in report 0; if it is `NO_CUTS`, the search is plain
+minimax, which searches every move.
 
 Depth counts plies, and a pass is a ply.  A *node* is any position visited, including the root.  A *leaf* is a node
 whose value does not come from children: at the horizon, or at the end of the game.

@@ -3,8 +3,8 @@
 Playouts choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight of
 its *category*.  After each playout the policy is adapted: the weights of the winner's moves increase, and those of the
 other legal moves decrease.  In Awalé, a category consists of the pit, its number of seeds and the number of seeds in
-the pit where the last seed will land (as in report 1); in Othello, of the square and the number of discs flipped.  The
-weights are kept from move to move of a game.
+the pit where the last seed will land (as in report 1); in Othello, of the square and the number of discs flipped.  A
+player keeps the weights during a game.
 """
 
 from typing import Annotated
@@ -30,7 +30,7 @@ from awello.search.uct import (
     xorshift,
 )
 
-CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the landing pit
+CATEGORY_COUNT = 6 * 48 * 49  # Awalé: 6 pits with 0 to 47 seeds (48 counts as 47), 0 to 48 seeds in the landing pit
 MAX_COUNTED_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
 LEARNING_RATE = 0.32  # added to the weight of a winner's move; a larger rate gives recent playouts more influence
 FLOAT_BITS = 53  # random bits used per number: a float holds this many exactly

@@ -2,9 +2,9 @@
 
 The neural network is a perceptron or the convolutional network.  A simulation *selects* a leaf: from the root down, it
 chooses the child with the best mean value plus a bonus, which is larger for moves with a higher prior and fewer visits.
-It *expands* and *evaluates* the leaf: the neural network predicts the priors of the children, and the expected result,
-which is the value of the leaf.  The value of a finished game is its actual result.  The value is *backpropagated* to
-every node on the path.
+The simulation then *expands* and *evaluates* the leaf: the neural network predicts the priors of the children, and the
+expected result, which is the value of the leaf.  If the game is over at the leaf, its value is the actual result.  The
+value is *backpropagated* to every node on the path.
 
 The convolutional network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To select
 different leaves, every visit counts as a loss until its leaf is evaluated (a *virtual loss*).
@@ -113,7 +113,7 @@ def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, per
 
 @kernel("void(TreeNode[::1], TreePath, float64)")
 def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
-    """Step 4, backpropagate: add the value of the leaf, given for its mover, to every node of the path."""
+    """Step 4, backpropagate: add the value, given from the view of the leaf's mover, to every node of the path."""
     for index in range(path.length - 1, -1, -1):
         value = -value  # now from the view of the player who made this move
         node = nodes[U(path.nodes[U(index)])]

@@ -1,9 +1,9 @@
 """The textbook searches in plain Python, which keep every node so that the tree can be drawn.
 
-The tree comes from a `Source`: nested lists of numbers, as in a textbook, or the moves of a position to a depth.  A
-child that the algorithm never visits is *pruned*.  Values, nodes and leaves equal those of the kernel in `negamax` with
-a full window at the root.  Minimax and negamax differ only in the view of values and windows: minimax uses the view of
-the maximiser, negamax the view of the mover at each node.
+A `Source` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.  A
+child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as those
+that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how they
+state values and windows: minimax from the view of the maximiser, negamax from the view of the mover at each node.
 """
 
 import json
@@ -28,7 +28,7 @@ EXAMPLE_TREE = "[[3, 5], [2, 9]]"
 
 @dataclass(frozen=True)
 class ListSource:
-    """Nested lists of numbers; a number is a leaf with this value for the maximiser."""
+    """A tree as nested lists of numbers: each number is the value of a leaf for the maximiser."""
 
     content: Any
     maximising: bool = True
@@ -40,7 +40,7 @@ class ListSource:
         return "MAX" if self.maximising else "MIN"
 
     def children(self) -> "list[tuple[str, Source]]":
-        """Return the children with the names of their moves; a leaf has none."""
+        """Return the children, each after the name of its move; a leaf has no children."""
         parts = self.content if isinstance(self.content, list) else []
         return [("", ListSource(part, not self.maximising)) for part in parts]
 
@@ -56,9 +56,9 @@ class ListSource:
 
 @dataclass(frozen=True)
 class PositionSource:
-    """The moves of a position to a depth in plies, with a heuristic at the leaves.
+    """The tree of all moves from a position to a depth in plies; a heuristic evaluates the leaves.
 
-    As in the kernels, a pass is a ply, and repeated positions do not end the game.
+    As in the kernels, a pass counts as a ply, and repeated positions do not end the game.
     """
 
     position: Position
@@ -113,7 +113,7 @@ def _check_part(part: Any, path: tuple[int, ...]) -> Any:
     where = f"part {'.'.join(map(str, path))}" if path else "the tree"
     if isinstance(part, list):
         if not part:
-            raise NotationError(f"{where} is an empty list: give it numbers or lists, such as {EXAMPLE_TREE}")
+            raise NotationError(f"{where} is an empty list: write numbers or lists in it, as in {EXAMPLE_TREE}")
         if len(path) == MAX_LIST_DEPTH:
             raise NotationError(f"{where} is nested {len(path) + 1} levels deep: use at most {MAX_LIST_DEPTH} levels")
         return [_check_part(child, (*path, number)) for number, child in enumerate(part, 1)]
@@ -147,7 +147,7 @@ class SearchNode:
     principal: bool = False
     """Whether the node is on the principal variation."""
     pruned_value: float | None = None
-    """The value that a pruned leaf has in nested lists."""
+    """The value of this node if it is a pruned leaf of nested lists, from the algorithm's view; otherwise None."""
 
     @property
     def maximising(self) -> bool:
@@ -176,7 +176,7 @@ class SearchNode:
 
     @property
     def bound(self) -> Literal["lower", "upper"] | None:
-        """The kind of bound, if pruning left only a bound on the value; None for exact values and pruned nodes."""
+        """Whether the value is only a lower or upper bound, because nodes below this one were pruned; else None."""
         if self.value is None or self.window[0] < self.value < self.window[1] or not self.has_pruned_nodes:
             return None
         return "lower" if self.value >= self.window[1] else "upper"
@@ -214,7 +214,7 @@ def _unscale(value: float | None) -> float | None:
 
 @dataclass(eq=False)
 class SearchTree:
-    """A search tree and the counts of the search."""
+    """A search tree, with the numbers of its visited, evaluated and pruned nodes."""
 
     algorithm: str
     root: SearchNode
@@ -248,7 +248,7 @@ class SearchTree:
 
     @cached_property
     def minimax_counts(self) -> tuple[int, int] | None:
-        """The nodes and leaves that plain minimax visits; None if the tree is too large."""
+        """The numbers of nodes and leaves that plain minimax visits; None if the tree is too large to draw."""
         try:
             tree = search_tree("minimax", self.root.source)
         except ConfigError:
@@ -303,7 +303,7 @@ class SearchTree:
 
 
 def search(tree: SearchTree, node: SearchNode, alpha: float = -math.inf, beta: float = math.inf) -> float:
-    """Return the value for the mover by negamax with the window (alpha, beta)."""
+    """Search a node by negamax with the window (alpha, beta), and return its value for the mover."""
     # Step 1. Evaluate a leaf for its mover.
     children = tree.visit(node, alpha, beta)
     best = -math.inf if children else tree.evaluate(node)
@@ -325,7 +325,7 @@ def check_algorithm(name: str) -> None:
 
 
 def search_tree(algorithm: str, source: Source, label: str = "") -> SearchTree:
-    """Search a source with one of the four algorithms; raise `ConfigError` if the tree is too large to draw."""
+    """Search the tree of a source; raise `ConfigError` if it is too large to draw or the algorithm is unknown."""
     check_algorithm(algorithm)
     tree = SearchTree(algorithm, SearchNode("", source), label or algorithm)
     search(tree, tree.root)

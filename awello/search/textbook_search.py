@@ -1,7 +1,7 @@
-"""The textbook searches from the root: each move is searched, all best moves are kept, and nodes are counted.
+"""Analyse a position with a textbook search: find the value of each move and all best moves, and count the nodes.
 
-The lower end of the window is one below the best value so far, so that equally good moves are found and one of them can
-be chosen at random.  The upper end is the value of a complete win, which no value exceeds.
+Each move is searched with a window whose lower end is one below the best value so far.  So all equally good moves are
+found, and one of them can be chosen at random.  The upper end is the value of a complete win, which no value exceeds.
 """
 
 import time
@@ -44,7 +44,7 @@ ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Search to a depth; the mover must have a legal move, and `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
+    """Analyse a position to a depth; the mover needs a legal move, and `alphabeta_tt` an `AlphaBetaEvaluator`."""
     started = time.perf_counter()
     evaluator.prepare(position, depth)
     evaluator.state_array["inner_nodes"] = 1

@@ -1,9 +1,9 @@
 """UCT: a tree of visit counts, grown by *playouts*, random games played to the end (Kocsis and Szepesvári 2006).
 
-A simulation has four steps.  *Select*: from the root down, choose the child with the best upper confidence bound, its
-mean result plus a bonus that is larger for children with fewer visits, until a leaf is reached.  *Expand*: if the leaf
-has been visited before, add all its children and continue with the first of them.  *Evaluate*: run a playout from
-there.  *Backpropagate*: add the result to every node on the path.
+A simulation has four steps.  *Select*: from the root down, choose the child with the highest upper confidence bound
+until a leaf is reached; the bound of a child is its mean result plus a bonus that is larger for children with fewer
+visits.  *Expand*: if the leaf has been visited before, add all its children and continue with the first of them.
+*Evaluate*: run a playout from there.  *Backpropagate*: add the result to every node on the path.
 
 A tree is an array of nodes.  The root is node 0, and the children of a node are contiguous.
 """
@@ -20,10 +20,10 @@ from awello.rules.game import PASS, is_over, legal_moves, play, score
 
 MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; at this limit, each side gets the seeds in its row
 MAX_PATH = 512  # nodes: more than in any game of Othello; a tree for Awalé is not expanded below this depth
-MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if this many fit into the tree
+MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if the tree has room for this many
 WIN, DRAW, LOSS = 2, 1, 0  # results in half points, so that sums are integers
 
-# At index 8 * word + n: which bit of a six-bit word is the n-th set bit, where n counts from 0.
+# At index 8 * number + n: the position of the n-th set bit of a six-bit number, where n counts from 0.
 NTH_BIT = np.array(
     [([bit for bit in range(6) if word >> bit & 1] + 8 * [0])[n] for word in range(64) for n in range(8)]
 )
@@ -32,7 +32,8 @@ NTH_BIT = np.array(
 class TreeNode(Layout):
     """A position, and the results of the move that led to it, for the player who made this move.
 
-    Only PUCT uses the last two fields; without them, UCT would need a third less than these 48 bytes, but as much time.
+    Only PUCT uses the last two fields.  Without them, a node would take 32 bytes instead of 48, but UCT would not be
+    faster.
     """
 
     own: U
@@ -69,7 +70,7 @@ Nodes = npt.NDArray[Any]  # an array of TreeNode
 # ---- playouts -------------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)", inline=True)
 def xorshift(state: U) -> U:
-    """Return the next state of a xorshift generator, which visits every state except zero (Marsaglia 2003)."""
+    """Return the next state of an xorshift generator, which runs through all states except zero (Marsaglia 2003)."""
     state ^= state << U(13)
     state ^= state >> U(7)
     return state ^ state << U(17)
@@ -77,7 +78,7 @@ def xorshift(state: U) -> U:
 
 @kernel("int64(uint64, uint64)", inline=True)
 def pick_random_move(moves: U, state: U) -> int:
-    """Return one of the moves with equal probability; for Awalé, a table avoids an unpredictable branch."""
+    """Pick one of the moves at random; for Awalé, a table replaces a loop that the processor would predict badly."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
         return int(NTH_BIT[moves << U(3) | skip])
@@ -95,7 +96,7 @@ def half_points_of(margin: int) -> int:
 
 @kernel("Tuple((int64, uint64))(int64, uint64, uint64, uint64)")
 def run_playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
-    """Run a playout, a random game; return the half points of the player who moves first and the new random state."""
+    """Play random moves to the end of the game; return the half points of the mover, and the new random state."""
     swapped = False
     for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
@@ -183,7 +184,7 @@ def select_leaf(nodes: Nodes, state: TreeState) -> int:
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
 def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
-    """Step 2, expand: add the children of a visited leaf if they fit into the tree; return the new leaf."""
+    """Step 2, expand: add the children of a visited leaf if the tree has room; return the first, else the leaf."""
     node, path = nodes[U(leaf)], state.path
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
         return leaf
@@ -202,7 +203,7 @@ def evaluate_leaf(state: TreeState, node: TreeNode) -> int:
 def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
     """Step 4, backpropagate: add the result, in half points of the mover at the leaf, to every node of the path."""
     for index in range(path.length - 1, -1, -1):
-        result = WIN - result  # now for the player who made this move
+        result = WIN - result  # half points of the player whose move led to this node
         node = nodes[U(path.nodes[U(index)])]
         node.visits += 1
         node.half_points += result

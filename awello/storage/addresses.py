@@ -20,7 +20,7 @@ def is_address(location: str) -> bool:
 
 
 def may_exist(location: str) -> bool:
-    """Return whether a location is an existing file or any address; addresses are not checked."""
+    """Return whether a location is an existing file or an address; the database at an address may not exist."""
     return is_address(location) or Path(location).expanduser().exists()
 
 

@@ -17,12 +17,12 @@ from awello.storage.migrations import Schema, is_current, migrate, needs_views
 LOCK_TIMEOUT = 30  # seconds to wait for another writer of an SQLite file, or for a connection to a database server
 IDLE_TIMEOUT = 300  # seconds after which PostgreSQL aborts an idle transaction, because its client may be gone
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-MAX_QUERY_VALUES = 500  # values in the condition of one statement
+MAX_QUERY_VALUES = 500  # values per statement of `select_among`, which splits longer lists
 PRIVATE_FILE_MODE = 0o600  # readable only by its owner
 WRITE_LOCK, SERVER_LOCK = (
     4158,
     4159,
-)  # keys of PostgreSQL's advisory locks: one for write transactions, one for the only web server of a club
+)  # keys of PostgreSQL's advisory locks: one for write transactions, one for the web server that uses the club
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
@@ -62,8 +62,9 @@ def _open_server(address: str, schema: Schema) -> Engine:
         url = parse_address(address, schema.application)
         return create_engine(url, connect_args=arguments, hide_parameters=True)
     except ModuleNotFoundError:
-        extra = "pip install 'awello[postgres]'"
-        raise ConfigError(f"the {schema.application} on PostgreSQL needs an extra: {extra}") from None
+        command = "pip install 'awello[postgres]'"
+        message = f"the {schema.application} cannot use PostgreSQL without the extra 'postgres': run {command}"
+        raise ConfigError(message) from None
 
 
 def _open_file(file: Path, schema: Schema) -> Engine:
@@ -151,12 +152,13 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
         lock.close()
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return None
-        raise StorageError(f"the lock file {file!r} cannot be used: {error}") from None
+        message = f"the lock file {file!r} cannot be used ({error}): make it and its folder writable"
+        raise StorageError(message) from None
     return lock
 
 
 def _lock_server(engine: Engine) -> Connection | None:
-    """Take an advisory lock, which PostgreSQL releases if the connection is lost; return None if it is taken."""
+    """Take an advisory lock, or return None if it is taken; PostgreSQL releases the lock if the connection is lost."""
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     lock.detach()  # `close` closes the connection instead of returning it to the pool
     for setting in (

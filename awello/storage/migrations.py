@@ -13,10 +13,8 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inspe
 from awello.errors import ConfigError
 
 STATE_TABLE = Table("state", MetaData(), Column("steps", Integer, nullable=False), Column("application", Text))
-APPLICATION_BY_TABLE = {
-    "accounts": "club",
-    "pages": "archive",
-}  # a table that only this application has; version 0.1.0 did not store the name of the application
+# One table of each application that no other application has: version 0.1.0 did not store the application's name.
+APPLICATION_BY_TABLE = {"accounts": "club", "pages": "archive"}
 
 
 @dataclass(frozen=True)

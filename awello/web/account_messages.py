@@ -83,7 +83,7 @@ class ClubGameJson(BaseModel):
     number: int
     variant: GameName
     players: tuple[str, str]
-    side: Literal[0, 1] = Field(description="The side of the player whose profile this is")
+    side: Literal[0, 1] = Field(description="The side that the player of the profile had in this game")
     seconds: float = Field(description="Each player's time at the start")
     increment: float
     rated: bool

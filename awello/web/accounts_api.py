@@ -28,7 +28,7 @@ from awello.web.rate_limits import network_of
 from awello.web.request_guard import address_of
 
 MAX_EXPORTED_GAMES = 5000  # in one file
-Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]
+Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games whose number is smaller than this")]
 
 router = APIRouter(prefix="/api/club", tags=["club"])
 
@@ -99,7 +99,7 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
-        account_id = account.id if account else 0  # for an unknown name too, so that the time does not reveal it
+        account_id = account.id if account else 0  # so that an unknown name takes as long as a known one
         return account, hashed, accounts.find_known_origin(connection, account_id, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
@@ -265,5 +265,6 @@ async def download_games(name: NamePath, club: RequiredClub, request: Request, b
     async with club.export_lock:  # one at a time, so that games in progress are not slowed down
         contents = await club.read(write)
     if not contents:
-        raise ApiError(404, "no_finished_games", f"{account.name} has not finished any games yet", name=account.name)
+        message = f"no finished games of {account.name} were found: choose another player, or leave 'before' out"
+        raise ApiError(404, "no_finished_games", message, name=account.name)
     return file_response(contents, f"awello-{account.name}")

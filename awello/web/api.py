@@ -55,7 +55,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     503: {"model": ErrorJson, "description": "Too many searches are waiting, or a search failed"},
 }
 NOT_FOUND: dict[str, Any] = {"model": ErrorJson, "description": "Not found"}
-CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "Not possible while this or other contests are running"}
+CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "The contest is running, or too many others are"}
 UNAUTHORIZED: dict[str, Any] = {"model": ErrorJson, "description": "Not logged in, or the password or token is wrong"}
 TOO_MANY_REQUESTS: dict[str, Any] = {"model": ErrorJson, "description": "Too many requests"}
 

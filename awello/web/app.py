@@ -34,8 +34,9 @@ from awello.web.request_guard import EVENT_LOOP_RATE, LOCAL_HOSTS, RequestGuard
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
 
-PAGE_TASK_TIMEOUT = 10.0  # seconds, for the tasks of `page_tasks`
-CLUB_STATUS = {"unknown_player": 404, "unknown_tournament": 404, "password_changed": 403}  # by error code; else 400
+PAGE_TASK_TIMEOUT = 10.0  # seconds within which a task of `page_tasks` must end
+# The HTTP status of each error code of the club; 400 for all other codes.
+CLUB_STATUS = {"unknown_player": 404, "unknown_tournament": 404, "password_changed": 403}
 
 
 def create_app(
@@ -49,10 +50,10 @@ def create_app(
 ) -> FastAPI:
     """Create the application; it accepts requests for `host` and for the additional `host_names`.
 
-    `engines` is the number of engine processes.  They run on this machine or, with `cluster`, on the workers of the
-    dask scheduler at this address, where 0 means one process per worker.  `archive` and `club` are files or database
-    addresses; None disables them, and an empty `archive` is the default archive.  Engine processes start after
-    `kernels` has compiled the kernels of the engines.
+    `engines` is the number of engine processes, which run on this machine.  If `cluster` is the address of a dask
+    scheduler, they run on its workers, and `engines=0` starts one process per worker.  `archive` and `club` are files
+    or database addresses; None disables them, and an empty `archive` is the default archive.  Engine processes start
+    after `kernels` has compiled the kernels of the engines.
     """
     public = bool(host_names) or host not in LOCAL_HOSTS
 

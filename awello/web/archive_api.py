@@ -95,7 +95,7 @@ class GameFilterRequest(RequestModel):
     year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
     result: Annotated[
         Literal["", "first", "second", "draw", "open"],
-        Field(description="The winner, `draw`, or `open` for unfinished games"),
+        Field(description="The winning side (`first` or `second`), `draw`, or `open` for unfinished games"),
     ] = ""
     through: Annotated[str, Field(max_length=100, description="Only games that reach this position; needs `game`")] = ""
 
@@ -113,7 +113,9 @@ class GameListRequest(GameFilterRequest):
     """Filters for games, and the part of the list to return."""
 
     limit: Annotated[int, Field(ge=1, le=100)] = 20
-    before: Annotated[int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games with smaller numbers")] = None
+    before: Annotated[
+        int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games whose number is smaller than this")
+    ] = None
 
 
 def archive_service_of(request: Request) -> ArchiveService:
@@ -135,7 +137,10 @@ async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
 
 @router.get("/games", summary="Find games in the archive")
 async def list_games(query: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
-    """List the games that match the filters, latest first; for the next page, pass the last number as `before`."""
+    """List the games that match the filters, latest first.
+
+    For the next page, pass the number of the last game as `before`.
+    """
     game_filter = query.to_filter()
     total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
     return GameListJson(total=total, games=[GameRowJson.of(row, row_to_record(row)) for row in rows])

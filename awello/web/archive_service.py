@@ -18,7 +18,7 @@ from awello.errors import AwelloError, StorageError
 from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
 
-DOWNLOAD_RATE = (5, 1 / 30)  # downloads of files per network: burst, and per second
+DOWNLOAD_RATE = (5, 1 / 30)  # downloads per client network: burst size, and rate per second
 MAX_CONCURRENT_QUERIES = 4  # further queries wait without blocking the server
 RETRY_DELAY = 10.0  # seconds before another attempt to open an archive that could not be opened
 MAX_SAVES_PER_MINUTE = 20  # per network
@@ -53,7 +53,9 @@ class ArchiveService:
     def check_save_limits(self, network: str) -> None:
         """Count a game that a network saves, or raise `ApiError` if a limit is reached."""
         if not self.save_limits.take(network):
-            message = f"more than {MAX_SAVES_PER_MINUTE} games were saved within a minute: wait a minute and try again"
+            message = (
+                f"your network saved more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
+            )
             raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)
         if not self.total_save_limit.take():
             message = f"this server saves at most {MAX_SAVES_PER_DAY} games per day: try again later"

@@ -1,7 +1,7 @@
-"""The player specs that clients can use: only with the settings listed here, within their ranges.
+"""Check the player specs of clients: they can contain only the settings listed here, with values in the listed ranges.
 
 Other settings can read files, start programs, or take much memory or many processors, so only the owner of the server
-can use them.  Players from the owner's file (`AWELLO_PLAYERS`) accept all their settings from clients too.
+can use them.  Clients can change all settings of the players in the owner's file (`AWELLO_PLAYERS`).
 """
 
 import re
@@ -76,7 +76,7 @@ def is_allowed_setting(player: str, setting: str) -> bool:
 
 
 def make_client_player(text: str) -> Player:
-    """Create the player for a client's spec; raise `AwelloError` if `validate_spec` does."""
+    """Create the player for a client's spec; raise `AwelloError` if clients cannot use it."""
     return make_player(validate_spec(text))
 
 

@@ -29,8 +29,8 @@ MAX_CONNECTIONS, MAX_VISITOR_CONNECTIONS = 5000, 1000  # in total, and without a
 MAX_CONNECTIONS_PER_NETWORK, MAX_CONNECTIONS_PER_ACCOUNT = 256, 16
 PING_SECONDS = 5.0  # between measurements of the round-trip time
 PING_TIMEOUT = 30.0  # a connection is closed after this time without a message
-VISITOR_RATE = (40, 5)  # messages of a connection without an account: burst, and per second
-VISITOR_MESSAGE_COST_MS = 4.0  # charged to the network for each of these messages
+VISITOR_RATE = (40, 5)  # messages of a connection without an account: burst size, and rate per second
+VISITOR_MESSAGE_COST_MS = 4.0  # charged to the client network per message of a connection without an account
 
 
 class ClubConnection(MessageConnection):
@@ -81,7 +81,7 @@ class ClubConnection(MessageConnection):
         self.last_received, self.client.received_at = monotonic(), event.get("received")
 
     def is_exempt(self, fields: Fields) -> bool:
-        """Return whether a message is the expected move of a game, which is exempt from the rate limits."""
+        """Return whether a message is a move that the server expects: such moves are exempt from the rate limits."""
         try:
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
         except ValidationError:
@@ -101,7 +101,7 @@ class ClubConnection(MessageConnection):
         self.close("ping timeout")
 
     def _record_round_trip(self, pong: Pong) -> None:
-        """Record the round-trip time of a ping, and use the shortest recent one as lag: delays only lengthen it."""
+        """Record the round-trip time of a ping; the lag is the shortest recent time, which is the least delayed."""
         for number, sent in self.pings:
             if number == pong.number:
                 self.round_trips.append(monotonic() - sent)
@@ -114,7 +114,7 @@ async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateL
     """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
     if not club.connection_limits.take(network):
-        await socket.close(TRY_AGAIN)  # without accepting it to give a reason, which would cost more
+        await socket.close(TRY_AGAIN)  # no reason: sending one means accepting the connection, which costs more
         return
     try:
         account = await club.authenticate(socket.headers, socket.cookies)

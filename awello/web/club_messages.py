@@ -86,7 +86,9 @@ class PlayerRequest(RequestModel):
 class TournamentRequest(RequestModel):
     """A request about a tournament."""
 
-    tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="The number or name")
+    tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        description="The number or name of the tournament"
+    )
 
 
 class SetChatRequest(RequestModel):

@@ -27,10 +27,10 @@ except ConfigError as error:  # without the extra, a server without a club still
 
 NO_CLUB = "this server has no club: start it with --club"
 SESSION_COOKIE = "awello_session"
-SIGNUP_RATE = (5, 1 / 720)  # per network: burst, and per second
+SIGNUP_RATE = (5, 1 / 720)  # new accounts per client network: burst size, and rate per second
 MAX_CONCURRENT_HASHES = 1
-MESSAGE_RATE = (200, 60)  # messages per account: burst, and per second
-CONNECTION_RATE = (128, 5)  # per network: burst, and per second
+MESSAGE_RATE = (200, 60)  # messages per account: burst size, and rate per second
+CONNECTION_RATE = (128, 5)  # new connections per client network: burst size, and rate per second
 SESSION_CHECK_SECONDS = 5.0  # between checks of the sessions of open connections
 
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ class ClubService:
 
     def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
         self.database, self.archive_service = database, archive_service
-        self.open_connections = ConcurrencyLimit()  # per network, per account, without an account, and in total
+        self.open_connections = ConcurrencyLimit()  # per client network, per account, for visitors, and in total
         self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close connections
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
         self.download_limits = RateLimits(*DOWNLOAD_RATE)
@@ -78,12 +78,13 @@ class ClubService:
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
-        """Raise `ApiError` if the last position (or any, if `whole`) belongs to a rated game in progress."""
+        """Raise `ApiError` if a rated live game contains the last position (with `whole`, any position) of a record."""
         if self._server is None:
             return
         rated = self._server.rated_positions
         if rated.contains_any(record) if whole else record.final in rated:
-            raise ApiError(403, "rated_game", "analysis is off for positions of rated games in progress")
+            message = "analysis is off for positions of rated games in progress: wait until the game is over"
+            raise ApiError(403, "rated_game", message)
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run a query on the database."""
@@ -128,7 +129,7 @@ class ClubService:
                     continue
                 for digest in set(some) - valid:
                     for end in self.connections_by_digest.pop(digest, ()):
-                        end("your session has ended or your token was revoked: log in again")
+                        end("your session has ended or your token was revoked: log in again, or create a new token")
 
     async def _archive(self, record: Record) -> None:
         try:
@@ -152,7 +153,10 @@ def get_club_service(request: Request) -> ClubService:
 
 
 def get_open_club_service(request: Request) -> ClubService:
-    """Return the club service, or raise `ApiError` if there is no club; if there is, the `club` extra is installed."""
+    """Return the club service, or raise `ApiError` if the server has no club.
+
+    If the server has a club, the `club` extra is installed.
+    """
     club = get_club_service(request)
     club.server  # noqa: B018
     return club

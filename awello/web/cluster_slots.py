@@ -63,7 +63,7 @@ class ClusterWorkers:
                 while not future.done():
                     await asyncio.wait({future}, timeout=STATUS_INTERVAL)
                     if future.cancelled() or (client.status != "running" and not future.done()):
-                        raise ConnectionError("the connection to the scheduler was lost")
+                        raise ConnectionError("the connection to the scheduler was lost: check that it is running")
             return future.result()
         except (ConfigError, OSError):
             raise
@@ -106,7 +106,7 @@ class ClusterSlot:
                 slot_counts[worker] -= 1
                 self._worker = ""
         else:
-            raise ConnectionError(f"no worker at {self._workers.address} answers")
+            raise ConnectionError(f"no worker of the scheduler at {self._workers.address} answers: restart the workers")
         self._sending = asyncio.create_task(self._send_all())
 
     async def receive(self) -> bytes:

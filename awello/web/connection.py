@@ -33,7 +33,7 @@ Outgoing = Mapping[str, Any]
 
 
 class InvalidMessageError(AwelloError):
-    """Raised for a message that is not a request."""
+    """Raised for a message that is not a valid request."""
 
 
 class MessageConnection:
@@ -147,7 +147,7 @@ class MessageConnection:
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given, types = str(type)[:MAX_ID_CHARS], list(self.requests)
-            message = f"type: {given!r} is not a type of request: choose {', '.join(types)}"
+            message = f"{given!r} is not a type of request: choose {', '.join(types)}"
             raise InvalidMessageError(message, "unknown_type", type=given, types=types)
         return type, self.requests[type].model_validate(fields)
 
@@ -194,7 +194,7 @@ def pop_request_id(fields: Fields) -> RequestId:
     """Remove the id of a request from its fields and return it."""
     request_id = fields.pop("id", None)
     if isinstance(request_id, bool) or not isinstance(request_id, int | str) or len(str(request_id)) > MAX_ID_CHARS:
-        message = f"id: give a number or a string of up to {MAX_ID_CHARS} characters"
+        message = f"the id is missing or invalid: give a whole number or a string, of up to {MAX_ID_CHARS} characters"
         raise InvalidMessageError(message, "invalid_id", limit=MAX_ID_CHARS)
     return request_id
 

@@ -57,7 +57,9 @@ class ContestConfig(RequestModel):
         description="Player specs, all different", examples=[["greedy", "alphabeta@4"]]
     )
     rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pairing; a round is two games")
-    opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
+    opening_plies: int = Field(
+        default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves at the start of both games of a round"
+    )
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="Random seed of the openings")
     move_time: float = Field(
         default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds per move; a slower move forfeits the game"
@@ -134,7 +136,7 @@ class StoredContest(BaseModel):
     key: str = ""
     """The digest of the key that is needed to stop, resume or delete the contest."""
     by_visitor: bool = Field(default=False, validation_alias=AliasChoices("by_visitor", "by_guest"))
-    """Whether the contest was started on a public server; the oldest of these are deleted to make room for new ones.
+    """Whether the contest was started on a public server, which deletes its oldest contests to make room for new ones.
 
     Older files call this field `by_guest`.
     """
@@ -164,7 +166,8 @@ class Contest:
             write_atomically(self.folder / CONTEST_FILE, self.stored.model_dump_json(indent=2) + "\n")
         except OSError as error:
             detail = error.strerror or type(error).__name__
-            raise AwelloError(f"contests cannot be saved: {detail}", "contests_not_writable", detail=detail) from None
+            message = f"contests cannot be saved ({detail}): check the data folder of the server"
+            raise AwelloError(message, "contests_not_writable", detail=detail) from None
 
     # --- its run ------------------------------------------------------------------------------------------------------
     @property
@@ -214,7 +217,7 @@ class Contest:
 
     @property
     def seconds_left(self) -> float | None:
-        """The estimated time left, from the rounds of this run; None before the first one or if not running."""
+        """The estimated seconds left; None unless the contest is running and has finished a round since its start."""
         done = self.rounds_played - self._before
         if not self.running or done <= 0:
             return None

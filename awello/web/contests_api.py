@@ -26,7 +26,9 @@ class NewContestJson(BaseModel):
     """A new contest."""
 
     id: str
-    key: str = Field(description="Required in the header `X-Contest-Key` to stop, resume or delete the contest")
+    key: str = Field(
+        description="The key of the contest: send it in the header `X-Contest-Key` to stop, resume or delete it"
+    )
 
 
 class TreeCountsJson(BaseModel):
@@ -38,17 +40,19 @@ class TreeCountsJson(BaseModel):
 
 
 class TreePictureJson(BaseModel):
-    """A search tree with the result of the search."""
+    """A search tree as a picture and as text, with the result of the search."""
 
     svg: str
     search: str = Field(examples=["alphabeta:positional@2"])
-    value: str = Field(description="The value of the root; with `!` if it is the result of a finished game")
+    value: str = Field(description="The value of the root, followed by `!` if it is the result of a finished game")
     counts: TreeCountsJson
     minimax_counts: tuple[int, int] | None = Field(
-        description="Nodes and leaves of minimax; null if nothing was pruned, or if unknown"
+        description="The numbers of nodes and leaves that minimax visits; null if nothing was pruned, or if unknown"
     )
     pv: list[str] = Field(description="The principal variation")
-    mover_view: bool = Field(description="Whether the values are from the view of the side to move at each node")
+    mover_view: bool = Field(
+        description="True if each value is from the view of the side to move at its node, not of the maximiser"
+    )
     lines: list[str] = Field(description="The tree as text in English")
 
 
@@ -63,7 +67,7 @@ def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Head
     Clients on this machine may change every contest; others need the key of the contest.
     """
     if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
-        message = "only the browser that started this contest can stop, resume or delete it"
+        message = "only the client that started this contest can change it: send the contest's key in X-Contest-Key"
         raise ApiError(403, "contest_not_yours", message)
     return name
 
@@ -73,16 +77,19 @@ OwnedContest = Annotated[str, Depends(_check_owner)]
 
 @router.get("/contests", summary="List the contests, the latest first")
 def list_contests(request: Request) -> list[ContestSummary]:
-    """List the running, finished, stopped and failed contests; they survive a restart of the server."""
+    """List all contests: running, finished, stopped and failed.
+
+    A restart of the server stops the running contests; they can be resumed.
+    """
     return [contest.summary() for contest in _contest_runner(request).list()]
 
 
 @router.post("/contests", summary="Start a contest", status_code=201)
 def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
-    """Play matches between all pairs of bots.
+    """Start a contest: two bots play a match, more bots play a round robin.
 
-    Only one contest can run at a time.  On a public server, two contests can run if they were started from different
-    networks, for at most ten minutes each.  If the limit is reached, the status is 409.
+    Only one contest can run at a time, except on a public server: there, two contests that were started from different
+    networks can run, each for at most ten minutes.  If too many contests are running, the status is 409.
     """
     name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)
@@ -92,7 +99,7 @@ def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
 async def show_contest(
     name: str,
     request: Request,
-    since: Annotated[int, Query(ge=0, description="Return only games with greater numbers")] = 0,
+    since: Annotated[int, Query(ge=0, description="Return only games with numbers greater than this")] = 0,
 ) -> Response:
     """Show the state, standings and games of a contest; while it is running, poll once per second."""
     contest = await to_thread.run_sync(_contest_runner(request).get, name)
@@ -110,7 +117,7 @@ def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
 
 @router.post("/contests/{name}/resume", summary="Resume a contest")
 def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
-    """Play the missing rounds (status 409 if this contest or too many others are running)."""
+    """Play the remaining rounds of a contest (status 409 if it is running, or if too many others are)."""
     contests = _contest_runner(request)
     contests.resume(name, network_of_client(request))
     return contests.get(name).summary()
@@ -122,7 +129,7 @@ def delete_contest(name: OwnedContest, request: Request) -> None:
     _contest_runner(request).delete(name)
 
 
-@router.post("/tree", summary="Search the last position and draw the tree", response_model=TreePictureJson)
+@router.post("/tree", summary="Search the last position of a game and draw the tree", response_model=TreePictureJson)
 async def draw_tree(request: TreeRequest, client: Request, club: OptionalClub) -> Response:
     """Draw the nodes that minimax, alphabeta, negamax or negamax-alphabeta visits, to a depth of at most 4 plies.
 

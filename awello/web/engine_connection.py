@@ -1,4 +1,4 @@
-"""Searches over a WebSocket: analyses, moves and reviews, with intermediate results.
+"""Searches over a WebSocket: analyses, choices of moves, and reviews, with intermediate results.
 
 A connection can have several open requests.  A new request replaces an open request with the same id, a `stop`
 request ends the request with its id, and all searches are cancelled when the client disconnects.
@@ -22,12 +22,12 @@ from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
 from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
 MAX_OPEN_SEARCHES = 8  # per connection
-MESSAGE_RATE = (400, 100)  # per connection: burst, and per second
+MESSAGE_RATE = (400, 100)  # messages of one connection: in a burst, and per second
 MAX_ENGINE_CONNECTIONS, MAX_ENGINE_CONNECTIONS_PER_NETWORK = 2000, 96
 
 
 class StopRequest(RequestModel):
-    """End the request with the same id."""
+    """A request to end the open request that has the same id."""
 
 
 class EngineConnection(MessageConnection):

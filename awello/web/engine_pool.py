@@ -1,11 +1,11 @@
 """A pool of engine processes, so that the server process itself never searches.
 
-An endless search, a crash or too much memory use fails only one request: the process is killed and replaced.  A slot
+An endless search, a crash or a lack of memory makes only one request fail: the process is killed and replaced.  A slot
 defines where a process runs, on this machine or on a worker of a cluster.
 
 The client network that has used the least engine time recently is served first, and the number of waiting tasks of each
-network is limited.  The choice of a move is urgent, because a player is waiting for it: it has a head start over other
-tasks, and it preempts analyses and reviews.
+network is limited.  Choices of moves and function calls are urgent, because a player or the page is waiting for their
+only answer: they have a head start over other tasks, and can preempt analyses and reviews at once.
 
 Within a network, the task that has waited longest is served first, with two exceptions: a review has to wait longer
 than an analysis, and a process prefers tasks that it has worked on before, because their positions are in its
@@ -44,15 +44,14 @@ URGENT_HEAD_START = 4.0  # seconds of usage that are deducted for an urgent task
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
 REVIEW_DELAY = 3.0  # seconds that a review has to wait longer than an analysis
-OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task has to wait longer for a process that did not run it last
-MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task can be ended for an urgent task of another network
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # additional seconds that a task waits for a process other than its last
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task can be stopped in favour of one of another network
 KILL_CHARGE_SECONDS = 3.0  # seconds that a network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
 CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds within which a process must cancel or pause a task
 RESTART_DELAY = 1.0  # seconds before another attempt to start a process
-MAX_FAILED_STARTS = (
-    2  # consecutive ones, before waiting tasks are refused; a single start can fail because a worker was just lost
-)
+# Consecutive failed starts after which waiting tasks are refused; one can fail because a worker has just been lost.
+MAX_FAILED_STARTS = 2
 
 QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
 SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down: try again later")
@@ -81,7 +80,10 @@ class EngineJob:
 
     @property
     def urgent(self) -> bool:
-        """Whether a player or the page waits for the only answer; it then has a head start and is never paused."""
+        """Whether a player or the page waits for the only answer to the job.
+
+        Urgent jobs have a head start and are never paused.
+        """
         return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
@@ -99,7 +101,10 @@ class EngineJob:
         return self.answers.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Return the sort key among the jobs of a network, lowest first; `since` replaces `waiting_since`."""
+        """Return the time by which a process sorts the jobs of a network, earliest first.
+
+        If `since` is given, it replaces `waiting_since`.
+        """
         later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
         later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
         return (self.waiting_since if since is None else since) + later
@@ -148,7 +153,7 @@ class EngineProcess:
         self.set_deadline(timeout, final_answer or crash_error(self.job))
 
     def set_deadline(self, seconds: float, final_answer: Answer) -> None:
-        """Kill the process, with a final answer for the client, if the job takes longer than `seconds` from now."""
+        """If the job has not ended in `seconds`, kill the process and send `final_answer` to the client."""
         self._cancel_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_answer)
 
@@ -160,7 +165,7 @@ class EngineProcess:
         return job
 
     def kill(self, final_answer: Answer) -> None:
-        """Kill the process, with a final answer for the client."""
+        """Kill the process; the client receives `final_answer`."""
         self.final_answer = final_answer
         self._slot.kill()
 
@@ -309,7 +314,10 @@ class EnginePool:
         self._preempt()
 
     def _ranking(self) -> Callable[[EngineJob], float]:
-        """Return a sort key for jobs, lowest first: the usage of the network, less for urgent jobs."""
+        """Return a function that computes the sort key of a job, lowest first.
+
+        The key is the recent usage of the job's network, minus `URGENT_HEAD_START` if the job is urgent.
+        """
         now = asyncio.get_running_loop().time()
         running = [
             (process.job.network, now - process.started) for process in self._processes if process.job is not None
@@ -335,7 +343,7 @@ class EnginePool:
             if not waiting:
                 return
             first = min(waiting, key=lambda job: (rank(job), job.due_time(process)))
-            if process.stopping:  # this process has already been stopped for a waiting job
+            if process.stopping:  # this process is already stopping for a waiting job
                 waiting.remove(first)
             elif self._must_yield(process, first, rank):
                 assert process.job is not None
@@ -408,7 +416,7 @@ class EnginePool:
             self._schedule()
 
     def _requeue(self, process: EngineProcess, progress: TaskProgress) -> None:
-        """Queue a paused job again; if it has used its time slice, it starts to wait anew."""
+        """Queue a paused job again; its waiting time starts anew if it has used its time slice."""
         job, now = self._release(process), asyncio.get_running_loop().time()
         if job.has_client:
             job.progress = progress
@@ -416,7 +424,7 @@ class EnginePool:
             self._waiting.append(job)
 
     def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
-        """Detach the job of a process, and charge its network for the time used plus `extra` seconds."""
+        """Detach the job of a process, and charge the job's network for the time used plus `extra` seconds."""
         job, now = process.release_job(), asyncio.get_running_loop().time()
         self._usage.add(job.network, now - process.started + extra, now)
         return job

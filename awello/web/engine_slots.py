@@ -1,4 +1,4 @@
-"""Slots: where an engine process runs.  A slot starts the process, exchanges messages with it, and stops it."""
+"""Slots on this machine.  A slot starts an engine process, exchanges messages with it, and stops it."""
 
 import asyncio
 import socket
@@ -30,7 +30,7 @@ class LocalSlot:
                 self._process = await asyncio.shield(starting)
             except asyncio.CancelledError:
                 with suppress(Exception):
-                    self._process = await starting  # a thread cannot be cancelled: `close` stops the process
+                    self._process = await starting  # the starting thread cannot be cancelled; `close` stops the process
                 raise
 
     async def receive(self) -> bytes:

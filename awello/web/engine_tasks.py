@@ -1,7 +1,8 @@
-"""The tasks of engine processes (choices of moves, analyses, reviews) and the main function of an engine process.
+"""The tasks of engine processes (choices of moves, analyses, reviews, function calls) and their main function.
 
-Answers are dictionaries that can be converted to JSON; the last one has the type `done` or `error`.  An analysis or a
-review can be paused, and resumed in any process: its `TaskProgress` contains the results so far.
+The answers to a task are dictionaries; the last answer has the type `done` or `error`.  All answers except the results
+of function calls can be converted to JSON.  An analysis or a review can be paused, and resumed in any process: its
+`TaskProgress` contains the results so far.
 """
 
 import os
@@ -35,7 +36,7 @@ from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
 
 MAX_ENGINES_PER_PROCESS, ENGINE_HASH_MIB = 2, 64  # engines per process, and the size of each transposition table in MiB
-LENGTH_BYTES = 4  # of the message length that is sent before each message
+LENGTH_BYTES = 4  # size of the message length that precedes each message
 
 Answer = dict[str, Any]
 DONE: Answer = {"type": "done"}
@@ -61,7 +62,7 @@ class AnalyseTask:
 
 @dataclass(frozen=True)
 class ReviewTask:
-    """A review of a game from its last move to its first, with `seconds` per move."""
+    """A review of a game from its last move to its first, with a search of up to `seconds` per move."""
 
     record: Record
     seconds: float
@@ -119,7 +120,7 @@ def answer_immediately(task: Task) -> list[Answer]:
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
-        return [error_answer("game_over", "the game is over: there is nothing to search")]
+        return [error_answer("game_over", "the game is over: choose an earlier position")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
         return [_answer("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []
@@ -171,7 +172,7 @@ class TaskRunner:
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Yield only the final result of a search; a search that ended before a pause of the task is not repeated."""
+        """Yield only the final result of a search; a search that ended before the task was paused is not repeated."""
         for _ in self._search(position, limit, best):
             pass
         answer = self.progress.searches[position, limit.depth].analysis
@@ -179,7 +180,7 @@ class TaskRunner:
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
-        """Search for the remaining time, and yield the results that are at least as deep as the stored one.
+        """Search a position until its time is used up; yield the results that are at least as deep as the stored one.
 
         Raise `TaskStopped` if the task is stopped before the time is used up.
         """

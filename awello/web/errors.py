@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from awello.errors import AwelloError
 
 MAX_ERROR_CHARS = 200
-MAX_QUOTED_CHARS = 40  # a message quotes at most this much of a client's input
+MAX_QUOTED_CHARS = 40  # a message quotes at most this many characters of a client's input
 
 ErrorFields = dict[str, Any]
 
@@ -61,11 +61,11 @@ def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
     if first["type"] == "string_pattern_mismatch" and {"move", "moves"} & set(first["loc"]):
         move = str(first["input"])[:MAX_QUOTED_CHARS]
         code, params = "invalid_move", {**params, "move": move}
-        text = f"{move!r} is not a move: write a move such as f5 or C, or 'pass'"
+        text = f"{move!r} is not a move; write a move such as f5 or C, or 'pass'"
     else:
         code, text = "invalid_field", first["msg"][:1].lower() + first["msg"][1:]
         params = context | params | {"reason": first["type"]}
-    more = f" (and {others} more)" if others else ""
+    more = f" (more errors: {others})" if others else ""
     return error_fields(code, f"{field}: {text}{more}" if field else f"{text}{more}", params)
 
 

@@ -38,7 +38,7 @@ router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 FormatName = Annotated[
     Literal["transcripts", "ggf", "ogn", "logbook", "wthor"],
-    Field(description="The format; `wthor` returns several files in a .zip"),
+    Field(description="The file format; `wthor` returns several files in a .zip"),
 ]
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {}, "application/zip": {}}}
@@ -57,7 +57,7 @@ class ImportResultJson(BaseModel):
 
 
 class ExportGamesRequest(GameFilterRequest):
-    """Filters for the games to export, and the format."""
+    """Filters for the games to export, and the file format."""
 
     format: FormatName
 
@@ -114,8 +114,8 @@ def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tupl
     if len(sizes) != len(names) or sum(sizes) != len(body):
         counts = {"files": len(names), "sizes": len(sizes), "total": sum(sizes), "received": len(body)}
         message = (
-            "the numbers of names ({files}) and sizes ({sizes}), or the total size ({total} bytes) and the body "
-            "({received} bytes) differ: give the name and the size of each file"
+            "the file names ({files}), the file sizes ({sizes}, {total} bytes in total) and the body ({received} "
+            "bytes) do not match: give the name and the size of each file"
         )
         raise AwelloError(message.format(**counts), "wrong_file_sizes", **counts)
     parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
@@ -151,7 +151,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
             raise ApiError(400, "too_many_games", message, games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
-    async with service.export_lock:  # one at a time, so that other queries are not delayed
+    async with service.export_lock:  # one export at a time, so that other queries are not delayed
         return file_response(await service.run(write))
 
 
@@ -164,7 +164,7 @@ async def export_game(request: ExportGameRequest, client: Request) -> Response:
 
 
 def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """Return a download of files, given as contents by file extension; several files are packed into a .zip."""
+    """Return a download of the files in `contents`, by file extension; several files are packed into a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")

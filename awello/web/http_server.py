@@ -22,8 +22,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
 
 MAX_CONNECTIONS, MAX_CONNECTIONS_PER_NETWORK = 7680, 512  # open at the same time
-CONNECTION_RATE = (500, 100)  # new connections of one client network: burst, and per second
-FRAME_RATE = (600, 150)  # frames of one WebSocket, of any type: burst, and per second
+CONNECTION_RATE = (500, 100)  # new connections of one client network: in a burst, and per second
+FRAME_RATE = (600, 150)  # frames of one WebSocket, of any type: in a burst, and per second
 READ_SLICE_BYTES = 1 << 12  # WebSocket data parsed before the limits are checked again
 RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
@@ -31,7 +31,7 @@ MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
 MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of one network
 IGNORED_UNREAD_BYTES = 1 << 14  # up to this size, unread data may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
-READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # a client with unread data must read this many bytes within these seconds
+READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds in which a client with unread data must read this many bytes
 MAX_HEADER_BYTES = 1 << 15
 MAX_WEBSOCKET_BYTES = 1 << 17  # above `MAX_MESSAGE_CHARS`, so that messages that are slightly too long get an answer
 THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a computing thread yields to the event loop
@@ -93,7 +93,10 @@ class HttpServerConfig(uvicorn.Config):
             loop.call_later(CHECK_INTERVAL, self._check, loop)
 
     def abort_unread(self, now: float) -> None:
-        """Abort connections whose clients do not read, and the largest buffers of networks above the limit."""
+        """Abort connections whose clients do not read.
+
+        In networks with too much unread data, also abort the connections with the largest buffers.
+        """
         waiting: dict[str, list[tuple[int, GuardedConnection | GuardedWebSocket]]] = defaultdict(list)
         for connection in list(self.connections):
             size = connection.transport.get_write_buffer_size()
@@ -114,7 +117,7 @@ class HttpServerConfig(uvicorn.Config):
 
 
 class GuardedConnection(H11Protocol):
-    """An HTTP connection within the limits of the configuration."""
+    """An HTTP connection to which the limits of the configuration apply."""
 
     config: HttpServerConfig
     keys: LimitKeys | None = None
@@ -192,7 +195,7 @@ class BufferedTransport:
 
 
 class GuardedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket connection within the limits of the configuration."""
+    """A WebSocket connection to which the limits of the configuration apply."""
 
     config: HttpServerConfig
     unread: tuple[int, float] = (0, 0.0)
@@ -207,9 +210,9 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.config.track(self)
 
     async def receive(self) -> Any:
-        """Return the next message with its arrival time, which is that of the last data.
+        """Return the next message, with the time at which data was last received as its arrival time.
 
-        No further data is read until all received messages are handled.
+        This time is correct because no further data is read until all received messages are handled.
         """
         return {**await super().receive(), "received": self.received}
 
@@ -254,7 +257,7 @@ class _Server(uvicorn.Server):
         """Start listening, then call `on_ready`."""
         await super().startup(sockets)
         gc.collect()
-        gc.freeze()  # otherwise each full collection visits 200,000 objects and blocks the server for 70 ms
+        gc.freeze()  # otherwise each full garbage collection visits 200,000 objects and blocks the server for 70 ms
         self.on_ready()
 
 

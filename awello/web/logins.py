@@ -15,8 +15,8 @@ from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # kept after logging out
-NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # per pair of a name and a network or device: burst, and per second
-# For unknown origins: per network, per name, and in total.
+NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # attempts per pair of name and network (or device): in a burst, and per second
+# Attempts from unknown origins, in a burst and per second: per network, per account name, and in total.
 NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)
 
 
@@ -27,7 +27,7 @@ class Origin:
     address: str
     network: str
     device: str
-    """The value of the device cookie, or a new one."""
+    """The value of the device cookie, or a newly generated value."""
 
 
 def read_origin(request: HTTPConnection) -> Origin:

@@ -1,7 +1,7 @@
-"""The requests of the API, validated by pydantic.
+"""Requests of the API about a game or a text, validated by pydantic.
 
-The API is stateless: each request contains the start position and the moves of a game.  So a restart loses nothing,
-and clients cannot interfere with each other.
+The server does not store the game: each request about it contains the start position and the moves.  So a restart of
+the server loses nothing, and clients cannot interfere with each other.
 """
 
 from functools import cache
@@ -73,13 +73,13 @@ class MovesRequest(RequestModel):
 
 
 class PositionsRequest(MovesRequest):
-    """The positions of a game to describe."""
+    """A request to describe positions of a game."""
 
     since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The ply of the first position to describe")
 
 
 class AnalyseRequest(MovesRequest):
-    """An analysis of the last position."""
+    """A request to analyse the last position of a game."""
 
     seconds: float = Field(default=5.0, gt=0, le=MAX_SEARCH_SECONDS)
 
@@ -89,7 +89,7 @@ class AnalyseRequest(MovesRequest):
 
 
 class ChooseRequest(MovesRequest):
-    """The choice of a move by a player."""
+    """A request to let a player choose a move."""
 
     player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
     seconds: float | None = Field(
@@ -105,7 +105,7 @@ class ChooseRequest(MovesRequest):
 
 
 class ReviewRequest(MovesRequest):
-    """A review of a game."""
+    """A request to review a game."""
 
     seconds: float = Field(default=0.5, gt=0, le=10, description="Seconds per move")
 
@@ -118,11 +118,11 @@ class TextRequest(RequestModel):
     """A text that may contain a game or a position."""
 
     text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
-    game: GameName | None = Field(default=None, description="The expected game; default: detected")
+    game: GameName | None = Field(default=None, description="The rules of the game; default: detected from the text")
 
 
 class TreeRequest(MovesRequest):
-    """A search tree to draw."""
+    """A request to search the last position of a game and draw the search tree."""
 
     search: PlayerSpec = Field(
         default="alphabeta@2",

@@ -1,4 +1,4 @@
-"""The static files of the page, served by a middleware before any route, as a browser requests all of them at once."""
+"""The static files of the page; a middleware serves them without routing, because a browser requests all at once."""
 
 import zlib
 from pathlib import Path

@@ -20,7 +20,7 @@ from awello.schemas import DetectedGameJson, PositionsJson
 from awello.search.search_tree import SearchNode
 from awello.web.client_players import validate_spec
 
-MAX_DRAWN_NODES = 3000  # in the picture of a search tree; lower plies are left out
+MAX_DRAWN_NODES = 3000  # in the picture of a search tree; if the tree has more, its lower plies are left out
 
 
 def dump_positions(record: Record, since: int) -> bytes:
@@ -29,7 +29,7 @@ def dump_positions(record: Record, since: int) -> bytes:
 
 
 def detect_text(text: str, game: Game | None) -> bytes:
-    """Return the game or position in a text as JSON."""
+    """Detect the game or position in a text, and return it as JSON."""
     detected = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
     return DetectedGameJson.of(detected.record, format=detected.format, games=max(1, games)).model_dump_json().encode()

@@ -66,7 +66,7 @@ class ConcurrencyLimit:
         self.counts: Counter[str] = Counter()
 
     def acquire(self, keys: Mapping[str, int]) -> bool:
-        """Count an action under several keys, each with its limit; return False if a limit is reached."""
+        """Count an action under each of the keys and return True; if a key has reached its limit, return False."""
         if any(self.counts[key] >= limit for key, limit in keys.items()):
             return False
         self.counts.update(keys.keys())
@@ -99,7 +99,10 @@ class RecentUsage:
 
 
 def network_of(address: str) -> str:
-    """Return the network of an address: the address itself for IPv4, the /64 for IPv6, which one client may own."""
+    """Return the network of an address: an IPv4 address itself, or the /64 of an IPv6 address.
+
+    A single client can own a whole /64.
+    """
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -1,12 +1,12 @@
-"""The outermost middleware: checks the origin, the size and the rate of every request.
+"""The outermost middleware, which checks the origin, the size and the rate of requests.
 
 Pages of other sites in the user's browser must not be able to control the server.  So the `Host` header must name this
 server, which prevents DNS rebinding, and requests to the API must come from the server's own page or from a client that
-is not a browser.  Bodies are limited in size and time, and a content security policy lets the page load only its own
-files.
+is not a browser.  A body must not be too large and must arrive in time, and a content security policy lets the page
+load only its own files.
 
-The network of the client is charged for the time that the event loop is estimated to spend on each request, up to a
-limit (`EVENT_LOOP_RATE`); requests above it are delayed, or refused if the delay would be too long.  Requests from this
+The network of the client is charged for the estimated time that the event loop spends on each request.  Requests above
+the limit of the network (`EVENT_LOOP_RATE`) are delayed, or refused if the delay would be too long.  Requests from this
 machine are not charged.
 """
 
@@ -29,11 +29,11 @@ MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 
 FILES_PATH = "/api/games/files"  # this path accepts files
 TEXT_PATHS = ("/api/detect", "/api/file")  # these accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
-EVENT_LOOP_RATE = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
+EVENT_LOOP_RATE = (500.0, 150.0)  # event loop milliseconds per network: in a burst, and per second
 MAX_DELAY_SECONDS = 6.0  # requests that would be delayed for longer are refused
 MAX_OPEN_REQUESTS_PER_NETWORK = 256
 FILE_COST_MS, API_COST_MS = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
-PATH_COSTS_MS = {  # per request to these paths of the API
+PATH_COSTS_MS = {  # milliseconds per request to API paths with these prefixes
     "/api/contests": 8.0,
     "/api/games": 8.0,
     "/api/explore": 8.0,

@@ -14,7 +14,7 @@ from awello.web.engine_tasks import Answer, CallTask, Task
 from awello.web.errors import ApiError
 from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
-SERVER_ERROR_CODES = (  # status 503; for other codes, the request was invalid (400)
+SERVER_ERROR_CODES = (  # errors with status 503; other errors mean an invalid request (status 400)
     "engine_not_started",
     "engine_unavailable",
     "out_of_memory",

@@ -29,7 +29,7 @@ class TournamentJson(BaseModel):
     variant: GameName
     control: TimeControlJson
     rated: bool
-    rounds: int = Field(description="0 for a round robin before its start")
+    rounds: int = Field(description="The number of rounds; 0 for a round robin before its start")
     starts: float = Field(description="Seconds since 1970")
     grace: float = Field(description="Seconds from the start of a round until an absent player forfeits")
     state: Literal["open", "playing", "ended", "cancelled"]
@@ -46,19 +46,19 @@ class ClubStandingJson(BaseModel):
     points: float
     buchholz: float = Field(description="The sum of the opponents' points")
     sonneborn_berger: float = Field(
-        description="Sonneborn-Berger: the points of defeated opponents, plus half the points of opponents drawn with"
+        description="Sonneborn-Berger: the points of defeated opponents, plus half the points of those who drew"
     )
     wins: int
 
 
 class PairingJson(BaseModel):
-    """Two players who meet in a round, or one with a bye."""
+    """Two players who meet in a round, or one player with a bye."""
 
     round: int
     board: int
     first: str
     second: str | None = Field(description="Null for a bye")
-    game: int | None = Field(description="Null until the game starts, when both players are online")
+    game: int | None = Field(description="The number of the game; null until it starts, when both players are online")
     points: list[float] | None = Field(description="The points of both players; null until the pairing is decided")
     forfeit: bool = Field(description="Whether the pairing was decided because a player was absent")
 
