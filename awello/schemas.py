@@ -251,7 +251,7 @@ class GameJson(BaseModel):
     players: tuple[str | None, str | None]
     tags: dict[str, str] = Field(description="Other tags")
     result: LossJson | None = Field(description="A loss by resignation, on time or by forfeit, else null")
-    score: tuple[int, int] | None = Field(description="The final score; null unless the game ended on the board")
+    score: tuple[int, int] | None = Field(description="The final score; null unless the game was played to the end")
     outcome: str = Field(description="The result in words", examples=["Black wins 40-24"])
 
     @classmethod
@@ -287,7 +287,7 @@ class GameRowJson(BaseModel):
     number: int
     game: GameName
     players: tuple[str | None, str | None]
-    score: tuple[int, int] | None = Field(description="The final score; null unless the game ended on the board")
+    score: tuple[int, int] | None = Field(description="The final score; null unless the game was played to the end")
     winner: Side | None
     loser: Side | None = Field(description="The side that lost by resignation, on time or by forfeit, else null")
     reason: str = Field(description="Why `loser` lost, else empty")
@@ -326,9 +326,7 @@ class MoveStatisticsJson(BaseModel):
     wins: int
     draws: int
     losses: int
-    score: float | None = Field(
-        description="The mover's mean margin in games that ended on the board; null if none did"
-    )
+    score: float | None = Field(description="The mover's mean margin in games played to the end; null if none did")
     value: int | None = Field(
         description="The mover's margin by minimax over the games through the position; null if unknown"
     )

@@ -70,7 +70,7 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
         assert (club.last_event("Ann")["players"][0]["rating_after"] is not None) == counted
     small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
     await play_random_moves(club, small, [ann, eve])
-    assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that ends on the board is rated"
+    assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game played to the end is rated"
 
 
 @with_club

@@ -213,7 +213,7 @@ def test_the_example_as_text() -> None:
     assert draw_tree(search_example("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
         "nodes visited: 12, leaves evaluated: 7, branches pruned: 2 (plain minimax: 14 nodes, 9 leaves)",
-        "principal variation: 1 2 2; values from the view of MAX",
+        "principal variation: 1 2 2; values from the point of view of MAX",
         "* principal variation; pruned: never visited; ≥ ≤: only a bound is known",
         "MAX 1 *",
         "└─ MIN 1 *",

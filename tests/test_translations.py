@@ -1,4 +1,4 @@
-"""The translations of the page: complete in both languages, without unused texts, and a text for every error code."""
+"""Test that the page's translations are complete in both languages, contain no unused texts, and cover every error."""
 
 import ast
 import re

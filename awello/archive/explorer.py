@@ -27,7 +27,7 @@ class MoveStatistics:
     draws: int
     losses: int
     score: float | None
-    """The mover's mean margin in games that ended on the board."""
+    """The mover's mean margin in games played to the end."""
     value: int | None
     """The mover's margin by minimax over the games through the position; None if unknown."""
     opening: Opening | None

@@ -1,7 +1,7 @@
 """The tree of played games, which computes values of positions and moves by minimax over these games.
 
 The method comes from Otage (report 4, III.6), which chose its openings from the games it had played.  The tree consists
-of games that ended on the board; their margins are the values of the leaves.  Symmetric positions are one node, and so
+of games played to the end; their margins are the values of the leaves.  Symmetric positions are one node, and so
 are equal positions reached by different moves.
 """
 
@@ -50,7 +50,7 @@ class GameTree:
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))
 
     def add(self, records: Iterable[Record]) -> None:
-        """Add games to the tree; games that did not end on the board are ignored."""
+        """Add games to the tree; games not played to the end are ignored."""
         for record in records:
             start = record.start
             if start.game not in GAMES_BY_SIZE.values():

@@ -31,7 +31,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     """Return the index entries of records of one rule set, and the margin of each game.
 
     The score of an entry is from the mover's view.  Margins are from the first player's view; a margin is None if
-    the game did not end on the board.
+    the game was not played to the end.
     """
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))

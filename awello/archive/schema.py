@@ -26,7 +26,7 @@ games = Table(
     *reference_columns("events", "event", index=True),
     *optional_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null for the standard start
     *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
-    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game ended on the board
+    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game was played to the end
     *optional_columns(SmallInteger, "winner"),  # a side, or 2 for a draw; null if the game is unfinished
     *optional_columns(SmallInteger, "loser"),  # the side that resigned, ran out of time or forfeited, else null
     *required_columns(Text, "reason"),

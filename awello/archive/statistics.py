@@ -22,7 +22,7 @@ class ArchiveStatistics:
     draws: int
     unfinished: int
     score: float | None
-    """The first player's mean margin in games that ended on the board."""
+    """The first player's mean margin in games played to the end."""
     by_game: list[tuple[Game, int]]
     players: list[tuple[str, int]]
     events: list[tuple[str, int]]

@@ -48,7 +48,7 @@ def analyse(
     """Review every move of a game, from the last to the first.
 
     RECORD can be in any supported format. It may contain a start position before the moves, and text around the game.
-    The table and the chart show values from the view of Black or South; JSON shows them from the view of the mover.
+    In the table and the chart, values are margins of Black or South; in JSON, they are margins of the mover.
     Ctrl-C stops the review and prints the moves reviewed so far.
     """
 

@@ -108,7 +108,7 @@ def print_result(result: DuelResult) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:
-        console.print(f"games that did not end on the board: {len(reasons)}; reason of the first loss: {reasons[0]!r}")
+        console.print(f"games not played to the end: {len(reasons)}; reason of the first loss: {reasons[0]!r}")
     console.print(format_verdict(result))
 
 

@@ -20,7 +20,7 @@ from awello.rules.game import Game
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MIN_RATED_PLIES = 10  # a shorter game that does not end on the board is not rated
+MIN_RATED_PLIES = 10  # a shorter game that is not played to the end is not rated
 MIN_RATED_PLIES_4X4 = 4  # the same for Othello 4x4, where a complete game has about twelve plies
 DAY_SECONDS, HOUR_SECONDS = 86400.0, 3600.0
 MAX_DAILY_RATED_GAMES_PER_PAIR = 10

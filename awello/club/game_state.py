@@ -54,7 +54,7 @@ class GameState:
     """The side whose draw offer is open, else None."""
     loser: int | None = None
     reason: str = ""
-    """How the game ended; empty if it is in progress or ended on the board."""
+    """How the game ended; empty if it is in progress or was played to the end."""
     tournament: int | None = None
     """The number of the tournament to which the game belongs."""
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 Variation = tuple[str, ...]
 
 # Report 4 shows its tree of 27 leaves without values.  These values were chosen to reproduce the report's leaf counts
-# and variations (3 3.2, 1 1.3, 2 2.2); all of them are from the view of the root's mover.
+# and variations (3 3.2, 1 1.3, 2 2.2); all of them are from the point of view of the root's mover.
 SHALLOW_VALUES = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
 DEEP_VALUES = [
     [[18, 17, 12], [9, 4, 10], [11, 4, 6]],
@@ -130,7 +130,7 @@ def make_random_tree(rng: random.Random) -> ExampleNode:
 def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
     """Build a tree of three levels; `deep` has the values of the leaves and `shallow` those of their parents.
 
-    All values are from the view of the root's mover.
+    All values are from the point of view of the root's mover.
     """
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):

@@ -1,6 +1,6 @@
 """Show reviewed games: a table and a chart for the terminal, and plots for files.
 
-Values are from the view of the first player, Black or South.
+Values are from the point of view of the first player, Black or South.
 """
 
 from collections.abc import Sequence

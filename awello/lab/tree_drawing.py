@@ -53,7 +53,7 @@ def describe_tree(tree: SearchTree) -> list[str]:
     return [
         _make_printable(f"{tree.label}: value {format_value(tree.value)} for {mover}"),
         counts,
-        f"principal variation: {' '.join(tree.pv) or 'none'}; values from the view of {view}{side}",
+        f"principal variation: {' '.join(tree.pv) or 'none'}; values from the point of view of {view}{side}",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Version 2 of NBoard's protocol for Othello; values are in discs from the view of the side to move.
+"""Version 2 of NBoard's protocol for Othello; values are in discs from the point of view of the side to move.
 
     nboard@5s,command=ntest,depth=14
 

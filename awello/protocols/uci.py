@@ -93,9 +93,10 @@ class UciServer(EngineServer):
             case ["name", "threads", "value", value]:
                 self.change_engine(self.engine.game, threads=parse_int(value, "a number of threads"))
             case _:
-                options = f"Hash, Threads, OwnBook (true, false), or Variant ({', '.join(GAMES_BY_VARIANT)})"
+                options = f"Hash, Threads, OwnBook (true or false) or Variant ({', '.join(GAMES_BY_VARIANT)})"
                 text = " ".join(words)[:MAX_QUOTED_CHARS]
-                raise NotationError(f"expected 'name OPTION value VALUE' with the option {options}, found {text!r}")
+                advice = f"write 'name OPTION value VALUE', where OPTION is {options}"
+                raise NotationError(f"{text!r} does not set an option: {advice}")
 
     def _parse_position(self, words: list[str]) -> Position:
         """Parse `startpos` or `fen DIAGRAM`, followed by moves."""

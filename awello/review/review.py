@@ -81,7 +81,7 @@ class MoveReview:
 
     @property
     def first_player_value(self) -> float:
-        """The value of the move from the view of the first player, Black or South."""
+        """The value of the move from the point of view of the first player, Black or South."""
         return (-self.value if self.position.side else self.value) + 0.0  # + 0.0 avoids minus zero
 
 

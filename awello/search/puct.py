@@ -113,9 +113,9 @@ def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, per
 
 @kernel("void(TreeNode[::1], TreePath, float64)")
 def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
-    """Step 4, backpropagate: add the value, given from the view of the leaf's mover, to every node of the path."""
+    """Step 4, backpropagate: add the value of the leaf, from its mover's view, to every node of the path."""
     for index in range(path.length - 1, -1, -1):
-        value = -value  # now from the view of the player who made this move
+        value = -value  # now from the point of view of the player who made this move
         node = nodes[U(path.nodes[U(index)])]
         node.visits += 1
         node.total_value += value

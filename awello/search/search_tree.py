@@ -3,7 +3,8 @@
 A `Source` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.  A
 child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as those
 that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how they
-state values and windows: minimax from the view of the maximiser, negamax from the view of the mover at each node.
+state values and windows: minimax from the point of view of the maximiser, negamax from the point of view of the mover
+at each node.
 """
 
 import json
@@ -229,7 +230,7 @@ class SearchTree:
 
     @property
     def mover_view(self) -> bool:
-        """Whether values are from the view of the mover at each node (negamax), not of the maximiser (minimax)."""
+        """Whether values are from the mover's view at each node (negamax), or from the maximiser's view (minimax)."""
         return self.algorithm.startswith("negamax")
 
     @property

@@ -90,8 +90,8 @@ class ClubGameJson(BaseModel):
     started: float = Field(description="Seconds since 1970")
     over: bool
     winner: Literal[0, 1] | None
-    score: tuple[int, int] | None = Field(description="Null unless the game ended on the board")
-    reason: str = Field(description="How the game ended if not on the board, else empty")
+    score: tuple[int, int] | None = Field(description="Null unless the game was played to the end")
+    reason: str = Field(description="How the game ended; empty if it was played to the end")
     rating_change: int | None = Field(description="Null if the game did not change ratings")
 
 

@@ -97,7 +97,7 @@ class ContestSummary(ContestConfig):
 
 
 class ContestPairing(RoundsJson):
-    """The results of the rounds between two bots, from the view of the first."""
+    """The results of the rounds between two bots, from the point of view of the first."""
 
     first: str
     second: str

@@ -51,7 +51,7 @@ class TreePictureJson(BaseModel):
     )
     pv: list[str] = Field(description="The principal variation")
     mover_view: bool = Field(
-        description="True if each value is from the view of the side to move at its node, not of the maximiser"
+        description="True if values are from the mover's view at each node (negamax), false if from the maximiser's"
     )
     lines: list[str] = Field(description="The tree as text in English")
 

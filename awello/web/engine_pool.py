@@ -9,8 +9,8 @@ only answer: they have a head start over other tasks, and can preempt analyses a
 
 Within a network, the task that has waited longest is served first, with two exceptions: a review has to wait longer
 than an analysis, and a process prefers tasks that it has worked on before, because their positions are in its
-transposition table.  While other tasks wait, analyses and reviews run in time slices.  A long choice of a move ends
-with an error if an urgent task of another network needs the process.
+transposition table.  While other tasks wait, analyses and reviews run in time slices.  A bot that takes long to choose
+a move is interrupted, with an error, if an urgent task of another client network needs its process.
 """
 
 import asyncio
