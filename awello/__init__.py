@@ -4,7 +4,7 @@ The most frequently used classes and functions can be imported directly from `aw
 use, because most of them need Numba, which is slow to import.
 """
 
-TYPE_CHECKING = False  # not from `typing`, which loads slowly: Ctrl-C during its import would print a traceback
+TYPE_CHECKING = False  # importing `typing` is slow, and Ctrl-C during its import would print a traceback
 if TYPE_CHECKING:
     from typing import Any
 

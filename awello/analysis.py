@@ -17,7 +17,7 @@ class Analysis:
     leaves: int
     seconds: float
     candidates: tuple[tuple[int, float], ...] = ()
-    """The searched moves with their values. The value of a pruned move is only an upper bound, below the best value."""
+    """The searched moves and their values. A pruned move's value is an upper bound, never above the best value."""
     pv: tuple[int, ...] = ()
     """The principal variation: the expected moves, with best play on both sides."""
     confidence: int = 100

@@ -24,7 +24,7 @@ SHIFT_DIRECTIONS = (
     (8, ALL_BITS),
     (7, INNER_COLUMNS),
     (9, INNER_COLUMNS),
-)  # shift, squares where discs can be flipped
+)  # each entry: a shift, and the squares on which discs can be flipped in its two directions
 
 
 @instruction("int64(uint64)", lambda b, word: b.ctpop(word))
@@ -132,7 +132,7 @@ def _emit_or_reduce(b: Builder, lanes: Any) -> Any:
 
 
 def _emit_run(b: Builder, start: Any, enemy: Any, shift: Any) -> Any:
-    """Find the contiguous enemy discs next to `start`, one direction per lane."""
+    """Find the run of the opponent's discs next to `start`, one direction per lane."""
     run = b.and_(enemy, shift(start, SHIFT_LANES))
     run = b.or_(run, b.and_(enemy, shift(run, SHIFT_LANES)))
     pairs = b.and_(enemy, shift(enemy, SHIFT_LANES))
@@ -162,7 +162,7 @@ def _find_ray(square: int, step: int) -> int:
 
 
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that finds flips along rays: a ray's first enemy discs are flipped if a disc of the mover follows them.
+    """Emit code that finds flips along rays: a ray's first run of the opponent's discs, if it ends at a mover's disc.
 
     The code is half as long as that of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
     """
@@ -202,7 +202,7 @@ def _shift(word: int, step: int) -> int:
 
 
 def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
-    """Return, for each of the eight directions, the enemy discs next to `start` and the squares behind them."""
+    """Return, for each of the eight directions, the opponent's discs next to `start` and the squares behind them."""
     lines = []
     for shift, squares in SHIFT_DIRECTIONS:
         enemy = int(opp) & squares

@@ -59,7 +59,10 @@ def find_kernel_sources() -> list[Path]:
 
 
 def _cache_folder(sources: list[Path]) -> Path:
-    """Return the cache folder for the current sources, their location (as Numba's cache requires) and versions."""
+    """Return the cache folder for these sources and the current versions of Python, Numba and llvmlite.
+
+    Each location of the package has its own folder, as Numba's cache requires.
+    """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
@@ -67,7 +70,7 @@ def _cache_folder(sources: list[Path]) -> Path:
 
 
 def prune_cache(days: int = 60) -> None:
-    """Remove the cache folders of other versions that were last modified more than `days` days ago."""
+    """Remove the cache folders of other versions if they have not been modified for more than `days` days."""
     for folder in user_cache_folder().glob("kernels-*"):
         if folder != CACHE_FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
             shutil.rmtree(folder, ignore_errors=True)
@@ -134,8 +137,8 @@ find_cached()
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
     """Compile a function for this signature.  The code is cached on disk; it runs without the GIL or error checks.
 
-    With `inline`, the code is copied into every caller.  Inline the functions that are called at every leaf, because
-    otherwise Numba's functions return their results through memory.
+    With `inline`, the code is copied into every caller.  Use `inline` for functions that are called at every leaf:
+    functions that are not inlined return their results through memory.
     """
 
     def compile_now(function: Function) -> Function:

@@ -601,7 +601,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
         words = ("club", "create-tournament", str(file), "Cup", "--system", "round-robin")
-        assert "leave the number out for a round robin" in awello(*words, "--start", "1h", "--rounds", "3").stderr
+        assert "omit the number of rounds for a round robin" in awello(*words, "--start", "1h", "--rounds", "3").stderr
         made = awello(*words, "--start", "2099-01-01T18:00+00:00", "--unrated", "--json")
         assert json.loads(made.stdout)["starts"] == 4070973600.0 and not json.loads(made.stdout)["rated"]
         with ann.connect() as channel:

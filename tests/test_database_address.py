@@ -138,9 +138,9 @@ def test_a_file_of_another_application_is_refused(tmp_path: Path, old: bool) -> 
     else:
         ClubStore(club).close()
         Archive(archive).close()
-    with pytest.raises(ConfigError, match=r"club.sqlite' belongs to a club: give another one for the archive"):
+    with pytest.raises(ConfigError, match=r"club.sqlite' belongs to a club: give another database for the archive"):
         Archive(club)
-    with pytest.raises(ConfigError, match=r"archive.sqlite' belongs to an archive: give another one for the club"):
+    with pytest.raises(ConfigError, match=r"archive.sqlite' belongs to an archive: give another database for the club"):
         ClubStore(archive)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as connection:
@@ -165,12 +165,12 @@ def folder() -> Iterator[str]:
 def test_one_database_of_a_server_holds_one_application(folder: str) -> None:
     place = new_database(folder, "both")
     ClubStore(place).close()
-    with pytest.raises(ConfigError, match="belongs to a club: give another one for the archive"):
+    with pytest.raises(ConfigError, match="belongs to a club: give another database for the archive"):
         Archive(place)
     ClubStore(place).close()
     other = new_database(folder, "other")
     Archive(other).close()
-    with pytest.raises(ConfigError, match="belongs to an archive: give another one for the club"):
+    with pytest.raises(ConfigError, match="belongs to an archive: give another database for the club"):
         ClubStore(other)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_patterns_are_formatted_as_in_the_report() -> None:
     ],
 )
 def test_an_invalid_memory_is_rejected(text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
         OtageMemory.parse(text, "a.txt")
 
 

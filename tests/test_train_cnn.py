@@ -100,7 +100,7 @@ def test_the_report_is_a_table() -> None:
     assert lines[-1].startswith("the value favours the winner in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
     assert describe_training(REPORT, Path("mine"))[-1] == (
-        f"play with the network: cnn,weights={Path('mine', 'network.onnx')}"
+        f"to play with the network, use the player cnn,weights={Path('mine', 'network.onnx')}"
     )
     other = REPORT | {"plan": REPORT["plan"] | {"network": "report0", "view": "one"}}  # type: ignore[operator]
     assert "no player" in describe_training(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]

@@ -135,11 +135,11 @@ def test_logbooks_read_back() -> None:
         (GAME_LINE.replace("-c3", "+c3"), "line 2: move 2: expected - for White, found +"),
         (
             GAME_LINE.replace(":", ""),
-            "line 2: expected moves and a difference of discs such as +d3-c3: -04, found '+d3-c3+c4-e3 -04 10'",
+            "line 2: expected moves and a disc difference, such as '+d3-c3: -04', found '+d3-c3+c4-e3 -04 10'",
         ),
         (
             GAME_LINE.replace("d3", "d9"),
-            "line 2: expected moves and a difference of discs such as +d3-c3: -04, "
+            "line 2: expected moves and a disc difference, such as '+d3-c3: -04', "
             f"found '{GAME_LINE.replace('d3', 'd9')}'",
         ),
     ],

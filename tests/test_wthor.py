@@ -193,7 +193,7 @@ def test_damage_is_reported_and_the_other_games_are_read(content: bytes, games: 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"x", "byte 0: expected a header of 16 bytes, found 1"),
+        (b"x", "byte 0: expected a header of 16 bytes, found 1 bytes"),
         (
             format_names(WthorNames(WthorHeader(), 20, ("a", "b")))[:-1],
             "byte 8: expected 2 names of 20 or 26 bytes according to the header, found 39 bytes",

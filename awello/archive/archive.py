@@ -66,7 +66,7 @@ class GameFilter:
     opening: str = ""
     """Part of the English or French name of the opening."""
     result: str = ""
-    """A key of `WINNER_BY_RESULT`; empty for all."""
+    """A key of `WINNER_BY_RESULT`; empty for games with any result."""
     through: Position | None = None
     """Only games through this position or a symmetric one."""
 
@@ -120,7 +120,7 @@ class Archive:
     def find_latest(
         self, game_filter: GameFilter, count: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Return how many games match, and the rows of those with the highest numbers, at most `count`, highest first.
+        """Return how many games match, and at most `count` of their rows, in descending order of game number.
 
         With `before_number`, only rows with lower numbers are returned, but all matching games are counted.
         """
@@ -167,7 +167,7 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Return how many games match, and their highest game numbers, at most `count`, in descending order."""
+    """Return how many games match, and at most `count` of their numbers, in descending order."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
@@ -182,7 +182,7 @@ def _find_latest(
 
 
 def _select_with_names() -> Select[Any]:
-    """Build a query for games with the names of their players and events."""
+    """Build a query that selects games together with the names of their players and events."""
     joined = games.outerjoin(players, games.c.first == players.c.id)
     joined = joined.outerjoin(second_players, games.c.second == second_players.c.id)
     names = (

@@ -13,8 +13,8 @@ from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
-MAX_VALUED_GAMES = 250  # games through a position; if there are more, values are not computed
-PREFERRED_FIRST_MOVE = "f5"  # the conventional one of Black's four symmetric first moves
+MAX_VALUED_GAMES = 250  # maximum number of games through a position for which values are computed
+PREFERRED_FIRST_MOVE = "f5"  # Black's first move by convention; the other three are symmetric to it
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class MoveStatistics:
     value: int | None
     """The mover's margin by minimax over the games through the position; None if unknown."""
     opening: Opening | None
-    """The opening reached by the move; None if it has no name."""
+    """The opening that the move reaches; None if the position after the move has no name."""
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """Statistics of a position, with its moves by decreasing frequency."""
+    """Statistics of a position and of the moves played in it, the most frequent move first."""
 
     position: Position
     games: int
@@ -79,6 +79,6 @@ def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], 
 
 
 def _group_symmetric_moves(position: Position) -> dict[int, int]:
-    """Choose one legal move from each set of symmetric moves; return the chosen moves by canonical move."""
+    """Choose one legal move from each set of symmetric moves; return the chosen moves, keyed by canonical move."""
     moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

@@ -69,7 +69,7 @@ def _read_names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
 
 
 def list_imported_files(archive: Archive) -> list[Any]:
-    """List the imported files in the order of import, as rows with `name`, `format` and number of `games`."""
+    """List the imported files in the order of import, as rows of `name`, `format` and `games` (number of games)."""
     joined = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
     query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(joined)
@@ -107,7 +107,10 @@ def choose_format(out: Path, name: str | None = None) -> Format:
 
 
 def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
-    """Return the contents of the files to write, by extension; an error names the first game unfit for the format."""
+    """Return the contents of the files to write, by extension.
+
+    Raises `NotationError` with the number of the first game that the format cannot represent.
+    """
     try:
         return format.write(archive.load_records(numbers))
     except NotationError as error:

@@ -29,7 +29,7 @@ WINNER_DRAW = 2  # a draw in the column `winner`, whose other values are the sid
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
 def record_to_row(record: Record) -> RowValues:
-    """Convert a record to a row without the columns derived from its moves, and with names instead of their ids."""
+    """Convert a record to a row that has names instead of ids and lacks the columns derived from the moves."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
@@ -107,7 +107,7 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 
 
 def _find_openings(entries: Entries) -> dict[int, str]:
-    """Return opening names by game number; an opening is named after the last of the game's positions with a name."""
+    """Return opening names by game number; a game gets the name of its last position that has a name."""
     keys, names = _load_named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
@@ -125,7 +125,7 @@ def _load_named_keys() -> tuple[Words, list[str]]:
 
 
 def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[RowValues]) -> None:
-    """Replace the names in rows by their ids, and add new names to the table."""
+    """Replace the names in rows by their ids in a table, and add new names to this table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
     stored = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
     numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in stored}

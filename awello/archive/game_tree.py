@@ -38,13 +38,13 @@ class GameTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # pairs of rule sets and words: one pair for all merged nodes, then one for each game to be merged
+        ]  # arrays with the rule sets and the words of positions: first all merged nodes, then each game to be merged
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """Build the tree of games that match a filter, but only of Othello games if `games` and `through` are empty."""
+        """Build the tree of matching games; if both `games` and `through` are empty, only Othello games match."""
         if not game_filter.games and game_filter.through is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))

@@ -35,7 +35,7 @@ class ImportSource:
     """An estimate of the number of games, to report progress."""
 
 
-PendingGame = tuple[ImportSource, int, Record]  # a source, the number of the game in the source, and the game
+PendingGame = tuple[ImportSource, int, Record]  # a file, the number of a game within this file, and the game
 
 
 @dataclass
@@ -140,8 +140,8 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
 def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
     """Return the ids of games with the same moves as an older game, and the repeated source entries.
 
-    A source entry is a pair of a source's id and the number of a game in the source.  An entry is repeated if an
-    earlier entry refers to the same game.
+    A source entry is a pair of numbers: the id of an imported file, and the number of a game within this file.  An
+    entry is repeated if an earlier entry refers to the same game.
     """
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()

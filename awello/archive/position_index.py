@@ -1,8 +1,8 @@
 """The position index: the games through each position, with the moves played there and the results.
 
-An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key.  A row of the database is a
-page of a bucket; pages are filled in order.  So a hundred thousand games need a few thousand rows, adding games only
-appends to pages, and a query reads the pages of a single bucket.
+An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key.  Each row of the database holds
+one page of a bucket; pages are filled in order.  So a hundred thousand games need a few thousand rows, adding games
+only appends to pages, and a query reads the pages of a single bucket.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from awello.storage.database import select_among
 
 ENTRY_DTYPE = np.dtype([("key", "<u8"), ("game", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE_ENTRIES = 2048  # a page holds more only if a single call of `add_entries` adds more to its bucket
+PAGE_ENTRIES = 2048  # maximum entries per page, unless a single call of `add_entries` adds more to a bucket
 OFF_BOARD_WIN_SCORE = 100  # stored instead of a margin if the game was won by resignation, on time or by forfeit
 
 Entries = npt.NDArray[np.void]
@@ -41,7 +41,8 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     scores = np.empty(len(records), np.int64)
     compute_position_keys(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
     if game.adapter.has_repetition:
-        finals = (record.final for record in records)  # two words do not show that a repetition ended the game
+        # the words of the last position do not show whether the game ended by repetition
+        finals = (record.final for record in records)
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN_SCORE), -scores, scores)

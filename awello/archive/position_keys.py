@@ -15,7 +15,7 @@ from awello.rules.game import count_symmetries, is_over, play, score
 from awello.rules.othello import apply_symmetry
 
 GOLDEN_GAMMA, MIX_1, MIX_2 = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
-END_OF_GAME = 64  # stands for the missing move in the last position of a game
+END_OF_GAME = 64  # stored as the move in the last position of a game, where no move was played
 UNKNOWN_SCORE = 127  # the score of an unfinished game
 
 

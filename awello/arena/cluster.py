@@ -33,7 +33,7 @@ from awello.players.player import read_user_players, unregister_user_players
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_TIMEOUT = 5.0  # seconds allowed for connecting to the scheduler, and then again for finding a worker
+CONNECT_TIMEOUT = 5.0  # seconds to wait for the scheduler, then the same time again for its first worker
 RESULT_TIMEOUT = 60.0  # seconds without a result before checking for workers; also the time limit of this check
 WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
@@ -53,7 +53,7 @@ class ClusterRun:
 
 @cache
 def compute_fingerprint() -> str:
-    """Return the version and a hash of the code and data files, on which the results of games depend."""
+    """Return Awello's version and a hash of its code and data files, because both affect the results of games."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
         digest.update(file.read_bytes())
@@ -71,7 +71,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
 
     def count() -> int:
         nonlocal workers, counted_at
-        if time.monotonic() > counted_at + 1:  # workers may join and leave
+        if time.monotonic() > counted_at + 1:  # count again, because workers may have joined or left
             with suppress(OSError):
                 workers = len(client.nthreads())
             counted_at = time.monotonic()
@@ -102,7 +102,7 @@ def connect_client(address: str) -> "Client":
     if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
         raise ConfigError(f"{address!r} is not a scheduler address: write tcp://HOST:8786")
     try:
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # this function reports the errors
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are reported by this function
         client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except OSError:
         workers = WORKER_COMMAND.format("tcp://HOST:8786")
@@ -126,7 +126,7 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Raise `ConfigError` if the code of the scheduler or a worker differs, because results might differ."""
+    """Raise `ConfigError` if the scheduler or a worker runs other code than this process; results might differ."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
     except Exception as error:  # Awello is not installed on the scheduler's machine
@@ -214,12 +214,12 @@ def _switch_run(run: ClusterRun) -> None:
         _load_players(run)
         _prepare_run(run)
     except (SpecError, ImportError) as error:  # the client can prepare the run, so this worker lacks a module
-        advice = "install missing modules there; only the file of 'awello --import FILE' is sent to workers"
+        advice = "install the missing modules on its machine; 'awello --import FILE' sends only FILE to workers"
         raise ConfigError(f"the worker {worker.address} cannot prepare this run ({error}): {advice}") from None
 
 
 def _load_players(run: ClusterRun) -> None:
-    """Make the players in a run's players file available, in place of those of the previous run."""
+    """Replace the players of the previous run by the players in the file of this run."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if run.players:

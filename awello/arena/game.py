@@ -37,7 +37,7 @@ def play_game(
 
 
 def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str, int], dict[str, int]]:
-    """Let both players learn from a finished game; return the counts that each player reports."""
+    """Let both players learn from a finished game; return the counts that `Player.learn` returned for each."""
     names = {side: str(player) for side, player in zip(record.start.game.sides, players, strict=True)}
     finished = replace(record, tags={**names, **record.tags})
     first, second = (dict(player.learn(finished, side)) for side, player in enumerate(players))

@@ -110,7 +110,7 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """By spec: the number of games that the player learnt from, and the sums of the counts that it reported."""
+        """For each spec, the number of games that the player learnt from, and its summed `Player.learn` counts."""
         learnt: dict[str, dict[str, int]] = {}
         for result in self.results:
             for spec, counts in zip(result.players, result.learnt, strict=True):
@@ -121,7 +121,7 @@ class MatchResult:
         return learnt
 
     def shares(self) -> tuple[float, float, float]:
-        """Return the mean shares of the squares or seeds at the end: the first player's, the second's, and the rest."""
+        """Return the mean final shares of the squares or seeds: of the first player, of the second, and of neither."""
         first, second = self.held
         total = self.games * self.match.game.points
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)

@@ -179,7 +179,7 @@ class RunPlan(ABC, Generic[Result]):
     batch_size: ClassVar[int] = 1
     """Number of jobs that a worker runs before it returns their results."""
     former_names: ClassVar[Mapping[str, str]] = {}
-    """Maps names of settings in folders of older versions to the current names."""
+    """Maps names of settings in journals of older versions to their current names."""
 
     games: int
 
@@ -192,7 +192,7 @@ class RunPlan(ABC, Generic[Result]):
     def configuration(self) -> Mapping[str, Any]:
         """Return the settings that determine the results; folders with other settings are refused.
 
-        If there are no settings, a run can also resume with another version of Awello or another players file.
+        If the mapping is empty, a run can also be resumed with another version of Awello or another players file.
         """
 
     @abstractmethod

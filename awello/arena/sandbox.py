@@ -1,8 +1,8 @@
 """A sandboxed player, which runs in its own process; its resource use is measured and limited.
 
-The game loop treats it like any other player.  A failure of the player's process (an exception, a crash, a missing or
-illegal answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is restarted
-for its next game.
+The game loop treats it like any other player.  A player forfeits a game by an exception, a crash, a missing or illegal
+answer, or an exceeded limit; the arena keeps running.  A player whose process has died is restarted for its next game.
+A player that takes too long to prepare forfeits all its games.
 
 The memory use of a player is the growth of its process's anonymous resident memory since just before the player was
 made, plus the memory of the processes it started; mapped files are not counted.  Memory use is measured on Linux only.
@@ -65,14 +65,14 @@ class ResourceLimits:
     learning_time: float | None = None
     """Seconds for making the player and preparing it for a game; the same limit applies to learning from each game."""
     max_threads: int | None = None
-    """Maximum number of busy threads during moves; CPU time between moves, such as for pondering, is added."""
+    """Maximum mean number of busy threads: CPU time of a game, pondering included, divided by the time of its moves."""
 
     def __post_init__(self) -> None:
         for name in ("move_time", "max_memory", "learning_time", "max_threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 label = name.replace("_", " ")
-                raise ConfigError(f"a limit of {value:g} for {label} is not positive: give more than 0, or omit it")
+                raise ConfigError(f"a limit of {value:g} for {label} is not positive: give a value above 0 or no limit")
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class SandboxedPlayer(Player):
             raise Forfeit("memory", f"it uses {memory}; the limit is {self.limits.max_memory:g} MiB")
 
     def _record_forfeit(self, forfeit: Forfeit) -> Forfeit:
-        """Store a forfeit if it is the first of the game; return it."""
+        """Store a forfeit unless the game already has one; return the given forfeit."""
         self.forfeit = self.forfeit or forfeit
         return forfeit
 
@@ -365,7 +365,7 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
         return getattr(host, method)(*args)
     except Forfeit as forfeit:
         message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # the message may contain a long command
-        return Forfeit(forfeit.reason, message)  # not a subclass: the arena may be unable to import its module
+        return Forfeit(forfeit.reason, message)  # the arena may be unable to import a subclass
     except Resignation:
         return Forfeit("resigned", "the player resigned")
     except IllegalMoveError as error:

@@ -103,7 +103,7 @@ class BotGame:
 
 
 def to_bot_game(result: GameResult, game: int) -> BotGame:
-    """Convert the result of game 0 or 1 of a round; after a forfeit, the opponent scores all discs or seeds."""
+    """Build the `BotGame` of game 0 or 1 in a round; after a forfeit, the opponent scores all discs or seeds."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
@@ -124,7 +124,7 @@ class Round:
 
     @property
     def score(self) -> tuple[int, int]:
-        """Total score of each bot of the pairing."""
+        """Total score of each bot in the two games."""
         first, second = zip(*(game.score for game in self.games), strict=True)
         return sum(first), sum(second)
 
@@ -137,7 +137,7 @@ class BotStanding:
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    """Number of rounds lost; `wins` and `draws` also count rounds."""
+    """Number of rounds lost; `wins` and `draws` are numbers of rounds, too."""
     games: int = 0
     score: int = 0
     """Total score of all games."""

@@ -1,4 +1,4 @@
-"""`awello analyse`: review a game with the value of each move, the mistakes and better moves."""
+"""`awello analyse`: show the value of each move of a game, the mistakes, and better moves."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,7 +78,8 @@ def read_record(text: str, game: Game | None) -> Record:
         record = detect_game(content, game).record
     except NotationError as error:
         if not is_file and Path(text).suffix[1:].isalnum():
-            raise ConfigError(f"file {text!r} does not exist, and the text is not a game ({error})") from None
+            reason = f"the argument is not a game ({error})"
+            raise ConfigError(f"file {text!r} does not exist, and {reason}; check the path or the moves") from None
         raise ConfigError(f"{name}: {error}" if is_file else str(error)) from None
     if not record.moves:
         raise ConfigError("the text contains a position without moves: add the moves of a game")

@@ -1,4 +1,4 @@
-"""The command-line application: the list of commands and error reporting."""
+"""The command-line application: lists the commands, runs them and reports errors."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from awello.cli.output import print_error
 from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
 
-COMMANDS = {  # command: (help text, names of its modules if they differ from its name)
+COMMANDS = {  # command: (help text, modules to import; default: the module with its name)
     "serve": ("Serve the web page to play and analyse Othello and Awalé.",),
     "play": ("Play a game in the terminal.",),
     "players": ("List the players and their settings.",),
@@ -93,7 +93,7 @@ def root(
 
 
 def run() -> int:
-    """Run the command in `sys.argv` and return the exit status; print an error in one line."""
+    """Run the command in `sys.argv` and return its exit status; print any error in one line."""
     try:
         outcome = app(sys.argv[1:] or ["--help"], prog_name="awello", standalone_mode=False)
         sys.stdout.flush()  # so that write errors appear here, not when Python exits
@@ -101,14 +101,14 @@ def run() -> int:
         return print_error("interrupted", 130) if status == 130 else status
     except typer.TyperException as error:
         if not (message := error.format_message().rstrip(".")):
-            return 2  # a command group without a command has printed its help
+            return 2  # a command group was given no command and has printed its help
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "awello"
         return print_error(f"{message}; see '{command} --help'")
     except AwelloError as error:
         return print_error(str(error))
-    except BrokenPipeError:  # the program that reads the output has closed it; Typer and Rich also exit with status 1
-        return 1
+    except BrokenPipeError:  # the program that reads the output has exited
+        return 1  # as Typer and Rich do in this case
     except OSError as error:
         return print_error(f"{error.filename or 'output'}: {error.strerror or error}")
     except (KeyboardInterrupt, typer.Abort):

@@ -84,7 +84,7 @@ class GameOptions:
         return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
     def find_position(self, moves: str) -> Position:
-        """Return the position after the given moves; by default, the notation of the moves determines the game."""
+        """Return the position after the given moves; if no option selects the game, their notation determines it."""
         game = self.parse_game()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)

@@ -28,12 +28,13 @@ def autoplay(
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
         str | None,
-        typer.Option(help="Limit per move: 20ms, 20000n (nodes) or 4 (plies); default: 20ms", metavar="LIMIT"),
+        typer.Option(help="Limit per move, such as 20ms, 20000n (nodes) or 4 (plies); default: 20ms", metavar="LIMIT"),
     ] = None,
     clock: Annotated[
         str | None,
         typer.Option(
-            help="Time for each player, instead of --limit: 5m, or 30s+500ms (adds 500 ms per move); default: none",
+            help="Instead of --limit: time for each player, such as 5m or 30s+500ms (adds 500 ms per move); "
+            "default: none",
             metavar="TIME",
         ),
     ] = None,
@@ -42,7 +43,7 @@ def autoplay(
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
     seed: Annotated[
-        int, typer.Option(help="Random seed; games are reproducible without a time limit", metavar="SEED")
+        int, typer.Option(help="Random seed; games without time limits are reproducible", metavar="SEED")
     ] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
@@ -51,7 +52,9 @@ def autoplay(
     database: Annotated[
         str | None,
         typer.Option(
-            "--archive", help="File or postgresql://USER@HOST/NAME; default: a file in FOLDER", metavar="DATABASE"
+            "--archive",
+            help="Archive of the games: file or postgresql://USER@HOST/NAME; default: a file in FOLDER",
+            metavar="DATABASE",
         ),
     ] = None,
     json: Json = False,
@@ -98,10 +101,9 @@ def print_report(
         return
     print(f"games: {memory.autoplay_games:,d} ({new:,d} new); positions in the book: {positions:,d}")
     if lost:
-        mean = f"times that Otage learnt from each: {repeats / len(lost):.1f} on average"
-        print(
-            f"decided games: {len(lost):,d}; {mean}; games in which the loser would now play differently: {changed:,d}"
-        )
+        mean = f"Otage learnt from each {repeats / len(lost):.1f} times on average"
+        print(f"games won and lost: {len(lost):,d} ({mean})")
+        print(f"games in which the loser would now play differently: {changed:,d}")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)
     print(f"to play with this memory, use the player otage,memory={folder}{elsewhere}")

@@ -14,7 +14,7 @@ from awello.engine.bench import BENCH_GAMES, run_bench
 def bench(threads: Threads = 1, json: Json = False) -> None:
     """Search a fixed set of positions and report the speed.
 
-    With one thread, the node count is a signature of the search, which changes only if the search changes.
+    With one thread, the number of nodes is a signature of the search: it changes only if the search changes.
     """
 
     rows = []

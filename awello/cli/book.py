@@ -29,7 +29,7 @@ def expand(
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
     limit: Annotated[
-        str, typer.Option(help="Limit per position: 14 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
+        str, typer.Option(help="Limit per position, such as 14 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
     ] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,

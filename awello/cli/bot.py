@@ -40,7 +40,9 @@ def bot(  # nosec B107 # the default is no token
     ] = None,
     seek: Annotated[
         str,
-        typer.Option(help="Game and clock to seek when idle, such as 'othello 5m'; default: none", metavar="GAME TIME"),
+        typer.Option(
+            help="Create seeks when idle, such as 'othello 5m' (game and clock); default: none", metavar="GAME TIME"
+        ),
     ] = "",
     tournament: Annotated[
         str, typer.Option(help="Number or name of a tournament to enter; default: none", metavar="TOURNAMENT")
@@ -49,13 +51,13 @@ def bot(  # nosec B107 # the default is no token
 ) -> None:
     """Connect a player to a club as a bot.
 
-    The bot accepts challenges until you press Ctrl-C. If the connection is lost, it reconnects and continues its games.
-    A player that learns does so after each game.
+    The bot accepts challenges until you press Ctrl-C. After a lost connection, the bot reconnects and continues its
+    games. If the player can learn, it learns after each game.
     """
 
     words = seek.split()
     if len(words) not in (0, 2):
-        raise ConfigError(f"--seek {seek!r} is not a game and a clock: write --seek 'othello 5m'")
+        raise ConfigError(f"--seek {seek!r} is not a game and a clock: write both, such as --seek 'othello 5m'")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
         raise ConfigError(

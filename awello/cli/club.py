@@ -56,7 +56,7 @@ def open_club(database: str, write: bool = False, create: bool = False) -> Abstr
 
 @contextmanager
 def change_account(database: str, name: str, event: str) -> Iterator[tuple[Connection, "Account"]]:
-    """Yield an account and a transaction in which to change it; log `event` in the same transaction."""
+    """Yield a transaction and the account to change in it; log `event` in the same transaction."""
 
     with open_club(database, write=True) as connection:
         account = require_account(connection, name)
@@ -91,7 +91,7 @@ def print_rows(
 def create_account_command(database: Database, name: Name) -> None:
     """Create an account.
 
-    The password is requested in the terminal or, if there is none, read from standard input.
+    The password is requested in the terminal or, without a terminal, read from standard input.
     """
 
     hashed = ask_password()
@@ -105,7 +105,7 @@ def create_account_command(database: Database, name: Name) -> None:
 def set_password_command(database: Database, name: Name) -> None:
     """Change the password of an account.
 
-    The password is requested in the terminal or, if there is none, read from standard input. The user must log in
+    The password is requested in the terminal or, without a terminal, read from standard input. The user must log in
     again.
     """
 
@@ -147,7 +147,10 @@ def close_account_command(database: Database, name: Name) -> None:
 
     with change_account(database, name, "account closed") as (connection, account):
         close_account(connection, account)
-    print(f"{account.name} is closed; its connections end within seconds, and its games in progress are lost on time")
+    print(
+        f"the account {account.name} is closed; its connections end within seconds, "
+        "and its games in progress will be lost on time"
+    )
 
 
 @club.command("accounts")
@@ -193,7 +196,7 @@ def create_tournament_command(
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
     game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
     clock: Annotated[
-        str, typer.Option(help="Time for each player: 5m, or 30s+500ms (adds 500 ms per move)", metavar="TIME")
+        str, typer.Option(help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move)", metavar="TIME")
     ] = "5m",
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
@@ -206,7 +209,7 @@ def create_tournament_command(
 ) -> None:
     """Create a tournament.
 
-    People and bots can enter until it starts.
+    People and bots can enter until the tournament starts.
     """
 
     terms = GameTerms(Game(game), parse_clock(clock), not unrated)  # type: ignore[arg-type]  # converts the name
@@ -284,7 +287,7 @@ def cancel_tournament(
 def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
     """Back up a club's database to a file.
 
-    The server can keep running.
+    The server can keep running during the backup.
     """
 
     if is_address(database):

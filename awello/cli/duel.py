@@ -46,7 +46,7 @@ def duel(
     openings: Openings = None,
     opening_plies: Annotated[
         int,
-        typer.Option(min=0, help="Random moves per balanced opening; ignored with --openings", metavar="N"),
+        typer.Option(min=0, help="Number of random moves per balanced opening; ignored with --openings", metavar="N"),
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -108,7 +108,7 @@ def print_result(result: DuelResult) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:
-        console.print(f"games not played to the end: {len(reasons)}; reason of the first loss: {reasons[0]!r}")
+        console.print(f"games not played to the end: {len(reasons)}; reason for the first of them: {reasons[0]!r}")
     console.print(format_verdict(result))
 
 

@@ -66,7 +66,7 @@ def import_files(
 
 
 def print_reports(reports: Sequence[ImportReport]) -> None:
-    """Print one row per file, and the errors found in them."""
+    """Print one row per file, and the errors found in the files."""
 
     console = Console(highlight=False, markup=False)
     shown = [report for report in reports if report.games or report.errors]
@@ -91,7 +91,7 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
 def export(
     options: GameOptions,
     out: Annotated[
-        Path, typer.Option(help="File to write; its extension selects the format; - for stdout", metavar="FILE")
+        Path, typer.Option(help="File to write, or - for stdout; the extension selects the format", metavar="FILE")
     ],
     format_name: Annotated[
         str | None,

@@ -19,12 +19,12 @@ from awello.rules.game import find_game
 
 @app.command()
 def lab(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of an experiment in the list above")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment, from the list above")],
     game: Annotated[str | None, typer.Option(help="othello or awale; default: depends on NAME", metavar="GAME")] = None,
     variant: Variant = None,
     games: Annotated[
         int | None,
-        typer.Option(min=1, help="Games per pairing (otage: positions); default: depends on NAME", metavar="N"),
+        typer.Option(min=1, help="Games per pairing, or positions for 'otage'; default: depends on NAME", metavar="N"),
     ] = None,
     depths: Annotated[
         str | None,
@@ -35,7 +35,7 @@ def lab(
     cluster: Cluster = None,
     training: Annotated[
         Path | None,
-        typer.Option(help="Folder of a training run, for the experiment learning; default: none", metavar="FOLDER"),
+        typer.Option(help="Folder of a training run, for the experiment 'learning'; default: none", metavar="FOLDER"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -50,7 +50,7 @@ def lab(
     * complexity: time and nodes of minimax and alpha-beta, and the effect of each setting.
     * championship: round robin of heuristics with different square tables at equal depth.
     * benchmark: games of each heuristic against the player random.
-    * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
+    * ordering: nodes saved by move ordering, learnt before or during the games (Awalé).
     * heuristics: round robin of the nine players of report 1 (Awalé).
     * otage: leaves saved by hints from the previous search depth (Othello).
     * learning: learning curves of the network, and its strength against other players (Othello).
@@ -65,7 +65,7 @@ def lab(
     find_game(game, variant=variant)
     plies = parse_depths(depths) if depths is not None else experiment.DEFAULT_DEPTHS
     if training and experiment is not learning:
-        raise ConfigError("--training works only with the experiment learning: omit --training")
+        raise ConfigError("--training works only with the experiment 'learning': omit --training")
     extra = {"training": training} if training else {}
     plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **extra)
     folder = out or Path(f"lab-{name}-{game}")

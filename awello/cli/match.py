@@ -45,7 +45,8 @@ def match(
     clock: Annotated[
         str | None,
         typer.Option(
-            help="Time for each player: 5m, or 30s+500ms (adds 500 ms per move); default: unlimited", metavar="TIME"
+            help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move); default: unlimited",
+            metavar="TIME",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -95,12 +96,12 @@ def print_result(result: MatchResult) -> None:
     table.add_row("maximum time per move", *(f"{1000 * seconds:.3f} ms" for seconds in result.max_seconds), "")
     table.add_row("moves played", *map(str, result.moves), "")
     if any(result.forfeits):
-        table.add_row("lost off the board", *map(str, result.forfeits), "")
+        table.add_row("lost by forfeit or resignation", *map(str, result.forfeits), "")
     console = Console(highlight=False, markup=False)
     console.print(table)
     for number, record in enumerate(result.records, 1):
         if record.loser is not None:
             console.print(
-                f"game {number} is the first that was lost off the board ({record.describe()})", soft_wrap=True
+                f"game {number} is the first with a forfeit or resignation ({record.describe()})", soft_wrap=True
             )
             break

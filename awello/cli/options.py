@@ -21,16 +21,19 @@ JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker pr
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MIB")]
 Cluster = Annotated[
-    str | None, typer.Option(help="Scheduler of a dask cluster: tcp://HOST:8786; default: none", metavar="ADDRESS")
+    str | None,
+    typer.Option(help="Scheduler of a dask cluster, such as tcp://HOST:8786; default: none", metavar="ADDRESS"),
 ]
 ArchiveOption = Annotated[
     str | None,
-    typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: your archive", metavar="DATABASE"),
+    typer.Option(
+        "--archive", help="Archive: file or postgresql://USER@HOST/NAME; default: your own", metavar="DATABASE"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists all players")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
-Seed = Annotated[int, typer.Option(help="Random seed, for reproducible games without time limits", metavar="SEED")]
+Seed = Annotated[int, typer.Option(help="Random seed; games without time limits are reproducible", metavar="SEED")]
 Openings = Annotated[
     Path | None, typer.Option(help="File of openings, one transcript per line; default: none", metavar="FILE")
 ]

@@ -52,7 +52,10 @@ def perft(
 
 
 def count_interruptibly(start: Position, depth: int) -> tuple[int, float]:
-    """Count the leaves below a position in short kernel calls, so that Ctrl-C works; return the count and seconds."""
+    """Count the leaves below a position; return their number and the time in seconds.
+
+    The kernel calls are short, so that Ctrl-C works.
+    """
     game, upper, leaves = int(start.game), max(0, depth - KERNEL_DEPTH), 0
     branches = list(_generate_descendants(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
     with show_step_progress(f"perft {depth}", len(branches)) as step:

@@ -1,4 +1,4 @@
-"""`awello play`: play a game in the terminal, against a player or another person."""
+"""`awello play`: play a game in the terminal, against the computer or another person."""
 
 import random
 from collections.abc import Sequence
@@ -31,7 +31,8 @@ def play(
     clock: Annotated[
         str | None,
         typer.Option(
-            help="Time for each player: 5m, or 30s+500ms (adds 500 ms per move); default: unlimited", metavar="TIME"
+            help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move); default: unlimited",
+            metavar="TIME",
         ),
     ] = None,
     seed: Annotated[
@@ -40,7 +41,7 @@ def play(
 ) -> None:
     """Play a game in the terminal.
 
-    Type help when it is your turn.
+    When it is your turn, type a move, or 'help' for a list of commands.
     """
 
     start = parse_start_position(find_game(game, size, variant), position)
@@ -71,7 +72,7 @@ def play_in_terminal(
         names = " and ".join(start.game.sides[side] for side in (0, 1) if is_human[side])
         rules = start.game.variant or f"{start.game.size}x{start.game.size}"
         console.print(
-            f"{start.game.adapter.title}, {rules}: you are {names}. Type a move, or help for a list of commands.\n"
+            f"{start.game.adapter.title}, {rules}: you are {names}. Type a move, or 'help' for a list of commands.\n"
         )
     try:
         record = play_game(players, start, opening, clock, show)

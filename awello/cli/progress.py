@@ -64,7 +64,7 @@ def resumable(output: Path | str) -> Iterator[None]:
 
 
 def exit_interrupted(folder: Path | str | None) -> NoReturn:
-    """Exit after an interrupt; with a folder, print how to resume."""
+    """Exit after an interrupt; if `folder` is given, print how to resume."""
     if folder is None:
         raise typer.Exit(130)
     print(f"awello: interrupted; run the same command again to resume from {folder}", file=sys.stderr)

@@ -73,7 +73,7 @@ def selfplay(
 def parse_plies(text: str) -> tuple[int, int]:
     """Parse a number of plies or a range; return the lowest and the highest number."""
     if not (match := re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())):
-        raise ConfigError(f"{text!r} is not a number of plies: write 10, or a range such as 4-16")
+        raise ConfigError(f"{text!r} is not a number of plies: write a number such as 10, or a range such as 4-16")
     low, high = int(match[1]), int(match[2] or match[1])
     if low > high:
         raise ConfigError(f"the range {text!r} is reversed: write {high}-{low}")

@@ -51,7 +51,9 @@ def serve(
     ] = None,
     hostname: Annotated[
         list[str] | None,
-        typer.Option(help="Public host name, if behind a proxy; can be repeated; default: none", metavar="NAME"),
+        typer.Option(
+            help="Public host name of a server behind a proxy; can be repeated; default: none", metavar="NAME"
+        ),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
@@ -94,7 +96,7 @@ def check_hostname(name: str) -> None:
 
 
 def check_archive(database: str) -> None:
-    """Check that the archive can be opened; if it is the default archive and cannot, only print a warning."""
+    """Check that the archive can be opened; if the default archive cannot be opened, only print a warning."""
     from awello.archive.archive import Archive
 
     try:

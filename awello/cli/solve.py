@@ -42,7 +42,9 @@ AWALE_HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 @app.command(context_settings={"ignore_unknown_options": True})  # a board may start with a dash
 def solve(
     game: GameName,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File, - for stdin, position, moves or start")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="File (- for stdin), position, Othello moves, or start")
+    ],
     size: Size = None,
     variant: Variant = None,
     wld: Annotated[bool, typer.Option("--wld", help="Solve only for win, draw or loss")] = False,
@@ -62,9 +64,9 @@ def solve(
     Othello: the score is the mover's final margin in discs. If SOURCE contains scores, they are checked, and the exit
     status is 1 if any of them is wrong. Ctrl-C stops the search and prints the totals so far.
 
-    Awalé: the score is the number of seeds that the mover will still capture, minus the opponent's. SOURCE is a
-    diagram or a file of diagrams. Scores of positions in the tablebase are exact; other scores come from a search and
-    are usually estimates.
+    Awalé: the score is the number of seeds that the mover will still capture, minus the number that the opponent will
+    still capture. SOURCE is a diagram or a file of diagrams. Scores of positions in the tablebase are exact; other
+    scores come from a search and are usually estimates.
     """
 
     chosen = find_game(game, size, variant)
@@ -108,7 +110,7 @@ class SolvedProblem:
 
     @property
     def score(self) -> int:
-        """The score for the mover: in discs, or -1, 0, 1 with `wld`."""
+        """The mover's score in discs; with `wld`, 1 for a win, 0 for a draw and -1 for a loss."""
         return self._reduce(round(self.analysis.value))
 
     @property
@@ -119,7 +121,7 @@ class SolvedProblem:
 
     @property
     def correct(self) -> bool | None:
-        """Whether the score and the best move agree with the source; None if the source gives no score."""
+        """Whether the score and the best move agree with those of the problem; None if it gives no score."""
         expected, scores = self.problem.best_score, self.problem.scores
         if expected is None:
             return None

@@ -25,8 +25,8 @@ def build(
 ) -> None:
     """Solve all positions with up to N seeds.
 
-    17 seeds need 52 MB and about ten seconds; each additional seed multiplies both by 1.6. Positions
-    with fewer seeds are solved first; Ctrl-C saves all positions with the numbers of seeds completed so far.
+    17 seeds need 52 MB and about ten seconds; each additional seed multiplies both by 1.6. Positions with
+    fewer seeds are solved first. If you press Ctrl-C, the tablebase is saved up to the last completed number of seeds.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
     with show_step_progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:

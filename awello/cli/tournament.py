@@ -26,7 +26,9 @@ FILE_LINE_CHARS = 240  # characters per line, if the output is not a terminal
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[list[str], typer.Argument(metavar="BOT", help="Bots; 'awello players' lists all players")],
+    bots: Annotated[
+        list[str], typer.Argument(metavar="BOT", help="Specs of the bots; 'awello players' lists all players")
+    ],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair of bots, two games each", metavar="N")] = 100,
     move_time: Annotated[
         str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="TIME")
@@ -165,7 +167,7 @@ def _format_figure(value: float) -> str:
 def _make_cross_tables(
     results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
-    """Format the results of each bot (row) against every other bot (column), in tables that fit the width."""
+    """Format the results of each bot (row) against every other bot (column), in tables that fit the terminal."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross_table = results.cross_table()
     cells = [

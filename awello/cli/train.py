@@ -28,9 +28,7 @@ app.add_typer(train, name="train")
 
 DurationOption = Annotated[str, typer.Option(help="Training time, such as 10m or 1h", metavar="TIME")]
 TrainingOut = Annotated[Path, typer.Option(help="File to write, or to resume from", metavar="FILE")]
-TrainingSeed = Annotated[
-    int, typer.Option(min=0, help="Random seed; the same seed gives the same weights", metavar="SEED")
-]
+TrainingSeed = Annotated[int, typer.Option(min=0, help="Random seed of the training run", metavar="SEED")]
 PlotOption = Annotated[
     Path | None, typer.Option(help="Also plot the progress to an .svg or .png file; default: none", metavar="FILE")
 ]
@@ -99,7 +97,7 @@ def format_step(step: StageResult) -> str:
     """Format the result of a training step in one line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
     errors = f"error {step.error:5.2f} discs ({step.initial_error:5.2f} before the fit)"
-    return f"{learnt}, {errors}, {step.results:5.2f} discs against game results"
+    return f"{learnt}, {errors}, error against game results {step.results:5.2f} discs"
 
 
 def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:

@@ -33,7 +33,9 @@ TEST_SET_LABELS = {
 def cnn(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH", help="WTHOR files, folders of them, archives, or games.npz of an earlier run"),
+        typer.Argument(
+            metavar="PATH", help="WTHOR files, folders of them, archives of games, or games.npz of an earlier run"
+        ),
     ],
     duration: DurationOption = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")] = Path("cnn"),
@@ -123,7 +125,7 @@ def find_device(requested: str | None, threads: int | None) -> str:
 
 
 def check_paths(paths: Sequence[Path]) -> None:
-    """Check that all paths exist, and that an .npz file is the only one."""
+    """Check that all paths exist, and that an .npz file is given alone."""
     for path in paths:
         if not path.exists():
             raise ConfigError(f"{str(path)!r} does not exist: give WTHOR files, a folder of them, or an archive")
@@ -176,7 +178,7 @@ def describe_training(report: dict[str, Any], out: Path) -> list[str]:
         f"{report['parameters']:,d} weights, {steps}, {report['seconds']:.0f} s; written to {out}",
     ]
     if config["network"] == "residual" and config["view"] == "mover":
-        return [*lines, f"play with the network: cnn,weights={out / NETWORK_FILE}"]
+        return [*lines, f"to play with the network, use the player cnn,weights={out / NETWORK_FILE}"]
     return [*lines, "no player can use this network: omit --network and --view to train one for the player cnn"]
 
 

@@ -27,7 +27,7 @@ Uses the genetic algorithm of report 1. Can be interrupted; run the same command
 generation.
 """
 TrainingVariant = Annotated[str, typer.Option(help="Rules of Awalé: abapa, tournament or romein", metavar="VARIANT")]
-Nodes = Annotated[int, typer.Option(min=1, help="Search nodes per move", metavar="N")]
+Nodes = Annotated[int, typer.Option(min=1, help="Number of nodes to search per move", metavar="N")]
 
 
 def add_heuristic_command(name: str) -> None:

@@ -23,7 +23,8 @@ def tree(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; omit with --leaves")] = None,
     position: PositionOption = None,
     leaves: Annotated[
-        str | None, typer.Option(help="Tree to search, as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="TREE")
+        str | None,
+        typer.Option(help="Tree to search, as nested lists such as [[3,5],[2,9]]; MAX moves first", metavar="TREE"),
     ] = None,
     search: Annotated[
         str, typer.Option(help="Spec of minimax, alphabeta, negamax or negamax-alphabeta", metavar="SPEC")
@@ -39,7 +40,7 @@ def tree(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Draw the search tree of a position or of given leaves.
+    """Draw the search tree of a position or of a given tree.
 
     The drawing shows values, the principal variation and cutoffs.
     """

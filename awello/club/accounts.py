@@ -162,7 +162,7 @@ def verify_password(hashed: str | None, password: str) -> bool:
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and the client network of a login.
 
-    At most `MAX_KNOWN_DEVICES_PER_ACCOUNT` devices and networks of an account are kept: the most recently used.
+    At most `MAX_KNOWN_DEVICES_PER_ACCOUNT` devices and client networks are kept per account: the most recently used.
     """
     _store_digests(
         connection,

@@ -27,7 +27,7 @@ MAX_DAILY_RATED_GAMES_PER_PAIR = 10
 MAX_FREE_EXITS_PER_HOUR = 3  # rated games that an account can leave early without a suspension
 SUSPENSION_SECONDS_PER_EXIT = 300.0  # added to a suspension for each early exit above the limit
 MAX_SUSPENSION_SECONDS = 1800.0
-MAX_TRACKED_ACCOUNTS = 10_000  # accounts with early exits that are kept in memory
+MAX_TRACKED_ACCOUNTS = 10_000  # accounts whose early exits are kept in memory
 
 # Why a game that was requested as rated is not rated.
 SAME_OWNER, SAME_NETWORK, REPEATED_PAIRING = "same_owner", "same_network", "repeated_pairing"

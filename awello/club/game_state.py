@@ -34,7 +34,7 @@ class ClubError(AwelloError):
 
 @dataclass(frozen=True)
 class GameState:
-    """A game in progress or ended; the first entry of each pair belongs to the side that moves first."""
+    """The state of a game in progress or ended; in each pair, the first entry belongs to the side that moves first."""
 
     number: int
     game: Game

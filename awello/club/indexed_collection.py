@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 class IndexedCollection(dict[int, Item]):
-    """Items by number, with an index by key; change it only with `add` and `remove`."""
+    """Items by number, with an index by key; change the collection only with `add` and `remove`."""
 
     def __init__(self, keys: Callable[[Item], Iterable[Hashable]]) -> None:
         super().__init__()

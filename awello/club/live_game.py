@@ -1,4 +1,4 @@
-"""Live games with their players, ratings and spectators, and the connections of clients."""
+"""Live games, with their players, ratings and watchers, and the connections of clients."""
 
 import asyncio
 import json
@@ -26,14 +26,14 @@ ExtraWrite = Callable[[Connection, GameState], None]
 
 @dataclass(eq=False)
 class ClientConnection:
-    """A connection of a client, who can only watch without an account; an account can have several connections."""
+    """A client connection.  Without an account, the client can only watch; an account can have several connections."""
 
     account: Account | None
     send: Callable[[Message], None]
     lag: float = 0.0
-    """The measured round trip in seconds."""
+    """The measured network round-trip time in seconds."""
     network: str | None = None
-    """The client's IPv4 address or IPv6 /64; None for the server's own machine, which many accounts can share."""
+    """The client's IPv4 address or IPv6 /64 network; None on the server's own machine, which many accounts may use."""
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False
@@ -41,7 +41,7 @@ class ClientConnection:
     chat_enabled: bool = False
     """Whether the client has turned chat on."""
     watching: set[int] = field(default_factory=set)
-    """The numbers of the games being watched."""
+    """The numbers of the games that the client is watching."""
 
     def require_account(self) -> Account:
         """Return the account of the connection; raise `ClubError` if it has none."""
@@ -51,7 +51,7 @@ class ClientConnection:
 
 
 class EncodedMessage(dict[str, Any]):
-    """A message to many clients, encoded only once."""
+    """A message to many clients, which is encoded as JSON only once."""
 
     @cached_property
     def text(self) -> str:
@@ -71,7 +71,7 @@ class LiveGame:
     rematch_side: int | None = None
     """The side that has offered a rematch."""
     ratings_after: tuple[float, float] | None = None
-    """Both ratings after the game, if it has ended and is rated."""
+    """Both players' ratings after the game; None unless the game has ended and changed them."""
     unrated_reason: str | None = None
     """Why a game that was requested as rated is not rated; see `fair_play`."""
     reconnects: Counter[int] = field(default_factory=Counter)

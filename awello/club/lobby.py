@@ -15,7 +15,7 @@ from awello.club.stored_games import load_rating
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time
+MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # offers open at the same time
 MAX_INCOMING_CHALLENGES = 50  # open challenges to one account, all of which are sent when the account connects
 MAX_LISTED = 100  # entries in each list: players, seeks and games
 
@@ -112,7 +112,7 @@ class Lobby:
             offer.recipient.id if offer.recipient else None,
         )
         if offer is None or not mine:
-            message = f"offer {number} is no longer open, or is neither yours nor a challenge to you: choose another"
+            message = f"offer {number} is not open, or is neither yours nor a challenge to you: choose another offer"
             raise ClubError("not_your_offer", message, number=number)
         self._remove(offer)
         if offer.recipient:
@@ -122,7 +122,8 @@ class Lobby:
     async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
         """Remove an offer, so that it is accepted only once, and start its game.
 
-        `account` accepts the offer; if neither its `side` nor the side of the offer is given, the sides are random.
+        `account` is the player who accepts the offer, and `side` the side that this player wants, or None.  If neither
+        player wants a particular side, the sides are random.
         """
         self.server.check_can_play(offer.account, offer.terms)
         self._remove(offer)
@@ -157,7 +158,7 @@ class Lobby:
         self.server.send_to_account(account.id, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
-        """Return whether a seek can be paired with an account now."""
+        """Return whether an account can now start the game that a seek offers."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
         return other.id != account.id and not blocked and self.server.can_play(other, offer.terms)

@@ -17,7 +17,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class GameTerms:
-    """The terms of a game: rules, time control, rated or not."""
+    """The terms of a game: its rules, its time control and whether it is rated."""
 
     game: Game
     control: Clock
@@ -34,8 +34,8 @@ class GameTerms:
         if not valid:
             least, hours, most = round(MIN_CLOCK_SECONDS), round(MAX_CLOCK_SECONDS / 3600), round(MAX_INCREMENT_SECONDS)
             message = (
-                f"the time per player must be {least} s to {hours} h, and the increment at most {most} s: "
-                "choose another time control"
+                f"the time per player must be {least} seconds to {hours} hours, and the increment at most {most} "
+                "seconds: choose another time control"
             )
             raise ClubError("invalid_time_control", message, min_seconds=least, max_hours=hours, max_increment=most)
 
@@ -66,7 +66,7 @@ class Offer:
 
     @property
     def index_keys(self) -> tuple[Hashable, ...]:
-        """The keys of the offer in an index: its author, its recipient and its pairing key."""
+        """The keys of the offer in an index: the offering player, the recipient and the pairing key."""
         return ("by", self.account.id), ("to", self.recipient and self.recipient.id), self.terms.pairing_key
 
     def to_json(self) -> Message:

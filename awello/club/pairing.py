@@ -14,14 +14,15 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-MAX_SIDE_IMBALANCE = 2  # the pairing avoids a larger difference between games as first and as second player
+# The Swiss pairing avoids a larger difference between how often a player has moved first and second.
+MAX_SIDE_IMBALANCE = 2
 
 PlayerPair = tuple[int, int | None]  # account ids of the first and second player; the second is None for a bye
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """A pairing of two players, or a bye, with the points of both players."""
+    """A pairing of two players or, if `second` is None, a bye; with the points that each player gets."""
 
     first: int
     second: int | None
@@ -87,7 +88,7 @@ class PlayerHistory:
         return len(self.sides) - 2 * sum(self.sides)
 
     def count_meetings(self, other: int | None) -> int:
-        """Count the pairings with this opponent; for None, the byes."""
+        """Count the player's pairings with an opponent or, if `other` is None, the player's byes."""
         return sum(each == other for each, _ in self.games)
 
 
@@ -105,7 +106,9 @@ def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[i
 
 
 def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[PlayerPair]:
-    """Pair the next round.  `players` are ordered by strength, strongest first; `played` by time, oldest first.
+    """Pair the next round.
+
+    `players` are ordered by strength, strongest first; `played` contains the past pairings, oldest first.
 
     The pairing minimises these penalties, the most important first: repeated pairings and second byes; games that
     raise a side balance above `MAX_SIDE_IMBALANCE`; the points of the player with the bye; the squared differences in
@@ -170,7 +173,7 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
 
     If the balances are equal, the sides in the players' past games are compared, latest games first: at the first
     difference, the player who moved second in that past game moves first now.  If both players always had the same
-    sides, the choice alternates between boards.
+    sides, the choice alternates from board to board.
     """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:

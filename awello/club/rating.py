@@ -20,8 +20,8 @@ except ImportError:
 
 INITIAL_RATING, INITIAL_DEVIATION = 1500.0, 350.0
 MAX_ESTABLISHED_DEVIATION = 110.0  # with a larger deviation, a rating is provisional
-ELO_SCALE = 400 / math.log(10)  # rating points per unit of the logistic scale
-BLITZ_SECONDS = 600.0  # games with a shorter estimated time are blitz
+ELO_SCALE = 400 / math.log(10)  # the rating difference that multiplies the odds of a win by e
+BLITZ_SECONDS = 600.0  # games with less estimated time per player are blitz
 
 _model = PlackettLuce(
     mu=INITIAL_RATING, sigma=INITIAL_DEVIATION, beta=ELO_SCALE / math.sqrt(2), tau=INITIAL_DEVIATION / 100
@@ -46,7 +46,7 @@ def pool_of(game: Game, control: Clock) -> str:
 
 
 def compute_ratings_after(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:
-    """Compute both ratings after a game; `winner` is the winning side, or None for a draw."""
+    """Compute both players' ratings after a game; `winner` is the winning side, or None for a draw."""
     teams = [[_model.rating(each.mean, each.deviation)] for each in (first, second)]
     ranks = [1.0, 1.0] if winner is None else [1.0 + winner, 2.0 - winner]
     (one,), (other,) = _model.rate(teams, ranks=ranks)

@@ -64,7 +64,7 @@ entrants = Table(
     *reference_columns("accounts", "account", primary_key=True, index=True),
     *required_columns(Float, "entered"),
     *optional_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
-    *optional_columns(Text, "network"),  # deleted when the tournament starts; None for the server's own machine
+    *optional_columns(Text, "network"),  # None on the server's own machine, and after the tournament has started
 )
 games = Table(
     "games",
@@ -74,7 +74,7 @@ games = Table(
     *reference_columns("accounts", "first", "second", nullable=False, index=True),
     *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required_columns(Boolean, "rated", "over", "archived"),
-    *required_columns(LargeBinary, "moves", "seconds"),  # a byte per move (255: a pass); 4 bytes per time
+    *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move (255: a pass); four bytes per time
     *optional_columns(SmallInteger, "draw_offer", "loser"),
     *required_columns(Text, "reason"),
     *reference_columns("tournaments", "tournament"),
@@ -129,7 +129,7 @@ heartbeat = Table(
 writer = Table(
     "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "last_transaction")
 )
-known_devices = Table(  # devices and networks that have been used to log in
+known_devices = Table(  # devices and client networks from which accounts have logged in
     "known_devices",
     metadata,
     *reference_columns("accounts", "account", primary_key=True),
@@ -162,7 +162,7 @@ def add_writer_and_devices(connection: Connection) -> None:
 
 
 def add_fair_play(connection: Connection) -> None:
-    """Add a table of blocks, a column for the client networks of entrants, and an index of games by players."""
+    """Add the table `blocks`, a column for entrants' client networks, and an index of games by players."""
     blocks.create(connection)
     connection.exec_driver_sql("ALTER TABLE entries ADD COLUMN network TEXT")
     connection.exec_driver_sql("CREATE INDEX games_by_pair ON games (first, second, begun)")

@@ -168,7 +168,7 @@ class ClubServer:
         self.tournaments.client_connected(client)
 
     def disconnect(self, client: ClientConnection) -> None:
-        """Remove a connection; if its account has no other, withdraw the account's offers, but continue its games."""
+        """Remove a connection.  If it was its account's last one, withdraw the account's offers; its games continue."""
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
@@ -212,7 +212,7 @@ class ClubServer:
 
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, client: ClientConnection, number: int, ply: int, move: str) -> Message:
-        """Play a move; if it was played before and is sent again, as after a lost connection, only acknowledge it."""
+        """Play a move; if the client has already played this move and sends it again, only acknowledge it."""
         account, live_game = client.require_account(), self._find_live_game(number)
         played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
         if played and live_game.state.players[ply % 2] == account.id and live_game.state.moves[ply] != PASS:
@@ -225,7 +225,7 @@ class ClubServer:
         return await self._act(live_game, play)
 
     def is_expected_move(self, client: ClientConnection, number: int, ply: int, move: str) -> bool:
-        """Return whether it is this player's turn at this ply and the move is legal."""
+        """Return whether the client's account is to move at this ply and the move is legal."""
         live_game = self.live_games.get(number)
         if live_game is None or client.account is None:
             return False
@@ -244,11 +244,11 @@ class ClubServer:
         return await self._act_as_player(client, number, GameState.offer_draw if accept else GameState.decline_draw)
 
     async def abort(self, client: ClientConnection, number: int) -> Message:
-        """Abort a game before the first move of the account."""
+        """Abort a game before the account's first move in it."""
         return await self._act_as_player(client, number, GameState.abort)
 
     async def claim(self, client: ClientConnection, number: int, draw: bool = False) -> Message:
-        """Claim the win, or a draw, because the opponent has disconnected."""
+        """Claim a win or, with `draw`, a draw, because the opponent has disconnected."""
         account, live_game = client.require_account(), self._find_live_game(number)
 
         def change(state: GameState) -> GameState:
@@ -278,7 +278,9 @@ class ClubServer:
         account, live_game = client.require_account(), self.ended.get(number)
         if live_game is None:
             raise ClubError(
-                "no_rematch", f"game {number} has not just ended: challenge the other player instead", game=number
+                "no_rematch",
+                f"game {number} did not end recently, so no rematch is possible: challenge the other player instead",
+                game=number,
             )
         side = live_game.state.side_of(account.id)
         other = live_game.accounts[1 - side]

@@ -1,15 +1,15 @@
 """The club's database: every change is stored here before clients are notified.
 
-One thread writes.  Operations that are submitted while that thread is busy are queued and then written together in one
-transaction, so that many games share the cost of a commit.
+One thread writes.  Operations that are submitted while the writer thread is busy are queued and then written together
+in one transaction, so that many games share the cost of a commit.
 
 The table `writer` has one row: the epoch of the server that opened the club last, and the number of that server's last
-transaction.  Every transaction of a server starts by storing its own number in this table.  If another server has
-opened the club in the meantime, the epoch differs and the transaction is refused.  If the connection is lost during
-COMMIT, the stored number shows whether the transaction was committed.
+transaction.  Every transaction of a server starts by storing its own number in `writer`.  If another server has opened
+the club in the meantime, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT,
+the stored number shows whether the transaction was committed.
 
-After a failed write, the content of the database is uncertain.  `write` then refuses all operations until the server
-has loaded the games from the database again.
+After a failed write, the content of the database is uncertain, so `write` refuses all operations until the server has
+loaded the games from the database again.
 """
 
 import asyncio
@@ -119,12 +119,12 @@ class ClubStore:
             raise unavailable_error()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation in a transaction; raise `ClubError` while `failing`, or if it cannot be written."""
+        """Run an operation in a transaction; raise `ClubError` while `failing`, or if the write fails."""
         self.require_available()
         return await self.force_write(operation)
 
     async def force_write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation in a transaction, even while `failing`; raise `ClubError` if it cannot be written."""
+        """Run an operation in a transaction, even while `failing`; raise `ClubError` if the write fails."""
         started, submitted = time.monotonic(), self.now()
         try:
             result = await asyncio.wrap_future(self.submit(operation))
@@ -197,7 +197,7 @@ class ClubStore:
     def _was_committed(self, error: Exception) -> bool:
         """Return whether the last transaction was committed, although an error was raised.
 
-        Raises `error` if this cannot be known, because the transactions of a command have no numbers.
+        Raises `error` for a command: its transactions have no numbers, so their outcome cannot be determined.
         """
         if self._epoch is None:
             raise error
@@ -210,7 +210,7 @@ class ClubStore:
 
 @contextmanager
 def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
-    """Open a transaction for a command, which can write while a server has the club open."""
+    """Open a transaction for a command of `awello club`; it can write while a server has the club open."""
     engine = open_database(database, CLUB)
     try:
         with write_transaction(engine) if write else engine.connect() as connection:

@@ -24,7 +24,7 @@ UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # each exe
 
 @dataclass(frozen=True)
 class SaveGame:
-    """An operation that saves a game; if the result counts for ratings, it updates and returns the players' ratings."""
+    """An operation that saves a game and, if its result counts, updates and returns the players' ratings."""
 
     state: GameState
 
@@ -39,7 +39,7 @@ class SaveGame:
 
 # ---- games -----------------------------------------------------------------------------------------------------------
 def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameState:
-    """Insert a new game; `make` creates its state from the next free game number."""
+    """Insert a new game; `make` receives the next free game number and creates the game's state."""
     state = make(next_id(connection, games))
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
     control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
@@ -149,7 +149,7 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """Load when the club was last known to be open: the heartbeat or, if later, the latest start of a turn."""
+    """Return when the club was last known to be open: the later of the last heartbeat and the last start of a turn."""
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
     return None if recorded is None else max(recorded, started or recorded)

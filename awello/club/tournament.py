@@ -47,7 +47,7 @@ class ClubTournament:
     state: str
     round: int
     entrants: tuple[Account, ...] = ()
-    """Until the tournament starts, in order of entry; then by the rating at its start, highest first."""
+    """The players, in order of entry until the tournament starts, then by rating at the start, highest first."""
     pairings: tuple[TournamentPairing, ...] = ()
     """The pairings of all rounds so far, by round and board."""
 

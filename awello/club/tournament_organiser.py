@@ -1,9 +1,9 @@
 """The organiser of tournaments: starts them, pairs rounds, starts games and notifies the players.
 
 The state of all tournaments is in the database.  At every check, the organiser loads the unfinished tournaments and
-takes the steps that are due, each in one transaction: one transaction inserts a game and stores its number in its
-pairing, and results are read from stored games.  So the server can be stopped or killed at any time; when it runs
-again, tournaments continue, with new grace periods.
+takes the steps that are due, each in one transaction; for example, a game is inserted in the same transaction as its
+number in the pairing.  The results of pairings are read from the stored games.  The server can therefore be stopped or
+killed at any time: when it runs again, tournaments continue, with new grace periods.
 """
 
 import asyncio

@@ -32,7 +32,7 @@ from awello.limits import Clock
 from awello.rules.game import Game
 
 MAX_ROUNDS, MAX_ENTRANTS = 30, 128
-MAX_TOURNAMENTS_ENTERED = 8  # unfinished tournaments that one account can have entered
+MAX_TOURNAMENTS_ENTERED = 8  # limit per account on entries in unfinished tournaments
 MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 
@@ -78,9 +78,8 @@ def _unknown_tournament_error(key: int | str) -> ClubError:
 
 def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
     """Load the tournament with this number, or the latest with this name; raise `ClubError` if there is none."""
-    if (
-        isinstance(key, str) and not key.isprintable()
-    ):  # PostgreSQL refuses NUL, and the store would take this for a failure of the database
+    # PostgreSQL refuses text with NUL characters, and the club would report its database as unavailable.
+    if isinstance(key, str) and not key.isprintable():
         raise _unknown_tournament_error(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
@@ -103,7 +102,7 @@ def create_tournament(
             max=MAX_NAME_CHARS,
         )
     if system not in SYSTEMS:
-        message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS)}"
+        message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS[:-1])} or {SYSTEMS[-1]}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
         message = f"choose 1 to {MAX_ROUNDS} rounds for a Swiss tournament; omit the number of rounds for a round robin"
@@ -128,7 +127,7 @@ def enter_tournament(
 ) -> ClubTournament:
     """Enter a tournament; entering again has no effect.
 
-    `network` is the client's IPv4 address or IPv6 /64, or None for the server's own machine.
+    `network` is the client's IPv4 address or IPv6 /64 network, or None on the server's own machine.
     """
     tournament = find_tournament(connection, key)
     if account.id in tournament.entrants_by_id:
@@ -201,7 +200,8 @@ def _require_open(tournament: ClubTournament) -> None:
 def begin_tournament(connection: Connection, number: int) -> None:
     """Start a tournament: seed the entrants by rating and set the number of rounds.
 
-    Entrants whose accounts are closed are removed.  If fewer than two are left, the tournament is cancelled.
+    Entrants whose accounts are closed are removed.  If fewer than two entrants are left, the tournament is
+    cancelled.
     """
     tournament = find_tournament(connection, number)
     if tournament.state != OPEN:
@@ -264,7 +264,7 @@ def assign_game(
 def record_forfeit(
     connection: Connection, tournament: ClubTournament, pairing: TournamentPairing, online: Collection[int]
 ) -> None:
-    """Decide a pairing by forfeit: a player who is online wins; if neither is, both lose."""
+    """Decide a pairing by forfeit: a player who is online wins; if neither player is online, both lose."""
     points = {"first_points": float(pairing.first in online), "second_points": float(pairing.second in online)}
     connection.execute(update(pairing_table).where(*_not_started(tournament, pairing)).values(**points, forfeit=True))
 

@@ -1,6 +1,6 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-A value is the expected margin of the seeds still on the board, from the mover's view, in units of 1/SEED_VALUE seed.
+A value is the expected margin in seeds won from now on, from the mover's view, in units of 1/SEED_VALUE seed.
 As in the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has
 captured the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search
 follows captures, and the small Awalé network (`evaluate.awale_network`) evaluates the positions; if the network is not
@@ -37,7 +37,7 @@ from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
-UNREDUCED_MOVES = 2  # the first moves of a node, whose depth is never reduced; with fewer, the search overlooks more
+UNREDUCED_MOVES = 2  # moves of a node that are always searched to full depth; with fewer, the search overlooks more
 PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; at lower depths, few are read
 
 # Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
@@ -182,7 +182,7 @@ def put_first(moves: U, pit: int, frame: StackFrame) -> int:
 
 @kernel("void(uint64, int64, uint64, int64, StackFrame, AwaleState)", inline=True)
 def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame, state: AwaleState) -> None:
-    """Credit a move that refuted a position: raise its history value and, if it is quiet, make it the killer move."""
+    """Credit a move that caused a cutoff: raise its history value and, if it is quiet, make it the killer move."""
     sowing = sowing_index(own, pit)
     state.history[sowing] = min(state.history[sowing] + depth * depth, MAX_HISTORY)
     if captures == U(0):

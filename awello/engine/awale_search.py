@@ -1,4 +1,4 @@
-"""Awalé's search: the worker that runs the kernels in a thread, and the plan of a search.
+"""The search of Awalé: `AwaleWorker` runs the kernels in a thread, and `AwaleIterativeSearch` plans the depths.
 
 Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, which ends
 early when a search has used no estimate, because its value is then proved.
@@ -58,7 +58,7 @@ class AwaleWorker(SearchWorker):
         self.set_weights(weights)
 
     def set_weights(self, weights: AwaleNetworkWeights | None) -> None:
-        """Evaluate with the Awalé network or, without weights, by the largest capture of one more move (DiffScore)."""
+        """Set the weights of the Awalé network; with None, evaluate by the largest capture of one move (DiffScore)."""
         self.weights = weights  # kept alive, because the state holds their address
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
@@ -78,7 +78,7 @@ class AwaleWorker(SearchWorker):
     def _load_past(self, position: Position) -> None:
         """Write the positions since the last capture to the frames before the root.
 
-        Only the parity of their plies matters, not their order.
+        Their order is not kept: only the side to move in each position matters.
         """
         frames = self.stack[PAST_PLIES::-1]  # backwards from the root
         for field in ("own", "opp", "quiet_moves"):
@@ -152,7 +152,7 @@ class AwaleIterativeSearch(IterativeSearch):
             )
         elif limit.depth is not None:
             deepest = min(limit.depth, MAX_DEPTH)
-            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last one is `deepest`
+            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last depth is `deepest`
         for depth in depths:
             if self.results and all(result.proved for result in self.results):
                 return

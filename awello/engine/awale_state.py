@@ -23,7 +23,7 @@ class StackFrame(Layout):
     quiet_moves: int
     """The number of moves since the last capture; only positions since then can recur."""
     killer: U
-    """The quiet move that last refuted a position at this ply, by its `sowing_index`; 0 if there is none."""
+    """The last quiet move that caused a cutoff at this ply, as its `sowing_index`; 0 if there is none."""
 
 
 class AwaleState(ThreadState):
@@ -32,9 +32,9 @@ class AwaleState(ThreadState):
     estimates: int
     """The number of times that an estimate was used; a value found without one is proved."""
     root_best_pit: int
-    """Before a search, the move to search first at the root; after it, the best move. NO_PIT if there is none."""
+    """The move to search first at the root and, after the search, the best move found; NO_PIT if there is none."""
     game: int
-    """The number that identifies the variant, see `Game`."""
+    """The number of the variant in the enumeration `Game`."""
     tt: int
     """The address of the transposition table, which all threads share."""
     tt_mask: int
@@ -50,7 +50,7 @@ class AwaleState(ThreadState):
     reduce_from_depth: int
     """The depth from which late quiet moves are reduced by a ply."""
     history: Annotated[list[int], 6 * 64]
-    """For each `sowing_index`, a number that grows by the squared depth whenever this sowing refutes a position."""
+    """For each `sowing_index`, a number that grows by the squared depth whenever this sowing causes a cutoff."""
     stack: Annotated[list[StackFrame], PAST_PLIES + MAX_DEPTH + 1]
     """The frame of each ply; the root is at index PAST_PLIES, after the positions since the last capture."""
 

@@ -21,7 +21,7 @@ BENCH_GAMES = (
     "d3c5d6c3b5b6c4a5c6e6c7b4a6a7d7e7f6c8a3e8b3c2f8e2e3f7d8g8f5f3f4g3g4f2d2d1h2h5h3g5g7h4h6g6f1e1c1a4a8a2a1b2b8b7b1g2g1h1h7h8",
 )
 BENCH_DEPTH = 14  # the depth of the opening and midgame searches
-OPENING_PLIES, MIDGAME_PLIES, ENDGAME_PLIES = 14, 26, 40  # plies played before each of the three searches
+OPENING_PLIES, MIDGAME_PLIES, ENDGAME_PLIES = 14, 26, 40  # each game is searched after these numbers of plies
 HASH_MIB = 64
 
 

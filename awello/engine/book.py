@@ -32,7 +32,7 @@ PositionEvaluator = Callable[[Position], float]
 
 @dataclass
 class OpeningBook:
-    """An opening book.  A value is the expected margin of the seeds still on the board, from the mover's view."""
+    """An opening book.  A value is the expected margin in seeds won from now on, from the mover's view."""
 
     game: Game
     values: dict[BookKey, float] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Exact search of positions with up to eleven empty squares, without evaluation.
 
 Moves are ordered *fastest first*: those with the fewest replies come first, because they have the smallest trees and
-are often the best.  Each thread has an endgame table, which fits into the processor's cache.  It stores whole boards
-instead of hashes, so there are no collisions; an empty entry is a board without discs, which is never searched.
+are often the best.  Each thread has an endgame table, which fits into the processor's cache.  The table stores whole
+boards instead of hashes, so there are no collisions; an empty entry is a board without discs, which is never searched.
 
 Like the kernels in `last_empties`, `solve_few_empties` uses null windows: it determines whether the score exceeds
 alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.

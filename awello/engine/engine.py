@@ -182,7 +182,7 @@ class Engine:
         return self._search_uninterrupted(lambda: self._search(self.search_threads, position).find_best_move(limit))
 
     def ponder(self, position: Position) -> None:
-        """Fill the transposition table with a background search, until the next search, `stop` or `close`."""
+        """Search in the background to fill the transposition table, until the next search, `stop` or `close`."""
         self._check_position(position)
         self.stop()
         with self._lock:
@@ -225,7 +225,7 @@ class Engine:
         run: "Callable[[IterativeSearch], AnalysisStream] | None" = None,
         excluded_moves: Iterable[int] = (),
     ) -> AnalysisStream:
-        """Stream the analyses that `run` yields (default: `deepen`); there is always at least one."""
+        """Stream the analyses of `run`, or of `deepen` if `run` is None; there is always at least one."""
         self._check(position, limit, multipv)
         searched, excluded = position.skip_pass(), frozenset(excluded_moves)
 
@@ -265,7 +265,7 @@ class Engine:
             self._end_stream(tuple(threads))
 
     def _search_uninterrupted(self, find: Callable[[], Result]) -> Result:
-        """Run a short search, and repeat it until it ends without being stopped."""
+        """Run a short search; if another thread stops it, start it again, until it is complete."""
         self.stop()
         with self._lock:
             while True:
@@ -287,7 +287,7 @@ class Engine:
 def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
     """Put the analyses of a search into the queue, then None.
 
-    If the search fails, its error is put before None, and the receiver raises it.
+    If the search fails, its error is put into the queue before None; the receiver raises the error.
     """
     try:
         for analysis in stream:

@@ -111,7 +111,7 @@ class IterativeSearch(ABC):
         )
 
     def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of the given moves; `guess` is the result of an earlier search."""
+        """Find the best of the given moves; `guess` is the result of the previous search of the plan, or None."""
         return self.aspiration_search(moves, depth, selectivity, guess)
 
     def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:

@@ -68,7 +68,7 @@ FLIP_COUNTS = [_count_flips_on_line(index, own) for index in range(8) for own in
 
 
 def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that extracts the four lines through the square as bytes, and looks up their flip counts."""
+    """Emit code that extracts the mover's discs on the four lines through a square, and looks up the flips per line."""
 
     def number(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
@@ -88,7 +88,7 @@ def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
 
 
 def _emit_plain_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that counts the flips of the move, for processors without PEXT."""
+    """Emit code that counts the flips of the move, for processors without the PEXT instruction."""
     return b.ctpop(emit_flips(b, own, opp, square))
 
 

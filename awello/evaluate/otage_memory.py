@@ -31,12 +31,12 @@ TERM_NAMES = ("liberties", "squares", "edges", "corners")
 DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # chosen by hand to make the terms similar in size; learning starts with them
 FACTOR_SCALE = 32  # kernels use factors in units of 1/32
 MAX_FACTOR = 100.0
-PRIOR_DRAWS = 4  # drawn games added for each pattern; more of them lower the influence of rare patterns
+PRIOR_DRAWS = 4  # imaginary draws added to each pattern's games; they bring the values of rare patterns close to 0
 LOGISTIC_SCALE = 465.0  # the value at which 73 % of the games are won, fitted to games of Otage
-# Factors are learnt from positions with these numbers of empty squares: with more of them, the patterns are empty; with
-# fewer, Otage solves the game.
+# Factors are learnt from positions with these numbers of empty squares. In earlier positions, edges and corners are
+# mostly empty; in later ones, Otage searches to the end of the game.
 LEARNING_EMPTIES = range(16, 49)
-LEARNING_RATE = 0.05  # a higher rate follows recent games, a lower one averages over more games
+LEARNING_RATE = 0.05  # a higher rate gives more weight to recent games
 MAX_FACTOR_CHANGE = 0.01  # the largest relative change of a factor after one game
 MEMORY_FILE = "memory.txt"
 Numbers = npt.NDArray[np.int64]
@@ -58,7 +58,7 @@ class PatternKind:
 
     @cached_property
     def canonical_indices(self) -> Numbers:
-        """For each index, the smaller of the indices of the pattern and its mirror image."""
+        """For each pattern's index, the smaller of this index and the index of the pattern's mirror image."""
         digits = np.arange(3**self.squares)[:, None] // 3 ** np.arange(self.squares) % 3
         mirrored: Numbers = digits[:, self.mirror_order] @ 3 ** np.arange(self.squares)
         return np.minimum(np.arange(3**self.squares), mirrored)
@@ -93,7 +93,7 @@ class OtagePatternStatistics:
         return "".join(parts)
 
     def parse(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Read patterns from lines of the file, each given with its line number."""
+        """Parse the patterns in `lines`, pairs of a line number and a line of the file."""
         signs: list[int] = []
         for number, line in lines:
             squares, equals, counts = line.partition("=")
@@ -119,7 +119,7 @@ class OtageMemory:
 
     games: int = 0
     autoplay_games: int = 0
-    """The number of games played by `awello autoplay`, which `games` includes."""
+    """How many of the `games` were played by `awello autoplay`."""
     factors: tuple[float, ...] = DEFAULT_FACTORS
     edges: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(EDGE_PATTERNS))
     corners: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(CORNER_PATTERNS))
@@ -183,7 +183,7 @@ class OtageMemory:
         slope = np.mean(errors[:, None] * shares, axis=0)
         change = np.clip(LEARNING_RATE * slope, -MAX_FACTOR_CHANGE, MAX_FACTOR_CHANGE)
         factors = np.clip(factors * (1 + change), 0, MAX_FACTOR)
-        self.factors = tuple(round(float(factor), 6) for factor in factors)  # rounded as in the file
+        self.factors = tuple(round(float(factor), 6) for factor in factors)  # as many decimals as in the file
 
 
 def _parse_numbers(lines: Iterable[tuple[int, str]], defaults: dict[str, float]) -> dict[str, float]:
@@ -215,12 +215,12 @@ def ternary_numbers() -> npt.NDArray[np.int32]:
 
 
 class OtageEvaluator(Evaluator):
-    """An evaluator with the factors and patterns of a memory, or without patterns and with the default factors."""
+    """Evaluates boards with the factors and patterns of a memory, or with the default factors and no patterns."""
 
     def __init__(self, memory: OtageMemory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
-        """Initialise the only element of `states` (default: a new array).
+        """Initialise `states`, an array with one element (default: a new array).
 
-        A search with a field of type `OtageState` in its own state passes that field as `states`.
+        If the state of a search contains an `OtageState`, the search passes this part of its state as `states`.
         """
         states = OtageState.new_array(1) if states is None else states
         super().__init__(Game.OTHELLO, Heuristic("positional"), states["evaluation"])

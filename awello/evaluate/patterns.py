@@ -73,7 +73,9 @@ SHAPE_CENTRES = [
     sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
 ]  # by shape: the place of the weight for index 0 among the pattern weights
 PATTERN_WEIGHTS = sum(SHAPE_SIZES)
-MOBILITY_LEVELS = 32  # weights per side: for 0 to 30 legal moves, and for 31 or more; they follow the pattern weights
+# The number of mobility weights per side: one for each number of legal moves from 0 to 30, and one for 31 or more. They
+# follow the pattern weights.
+MOBILITY_LEVELS = 32
 STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
 
 
@@ -95,7 +97,7 @@ class StageWeights(Layout):
 
 stage_weights_at = record_at(StageWeights)
 
-# ---- machine code: three vectors of sixteen lanes -------------------------------------------------------------------
+# ---- machine code: a row is three vectors of 16 lanes ---------------------------------------------------------------
 VECTOR = ir.VectorType(I16, 16)
 VECTORS = LANE_COUNT // 16
 
@@ -184,7 +186,7 @@ def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
-    """Return the value of both sides' mobility for the mover."""
+    """Return the sum of both sides' mobility weights: their value from the mover's view."""
     own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
     opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])

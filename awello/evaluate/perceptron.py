@@ -18,12 +18,12 @@ from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE_MASK
 
-HIDDEN_WIDTH = 64  # units per hidden layer; the time grows with the square of their number; 64 fill whole vectors
+HIDDEN_WIDTH = 64  # units per hidden layer; the time grows with the square of their number; 64 fill whole SIMD vectors
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
 MOVE_COUNTS = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
-TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # in six pits and captured, for each player
+TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # for each player: six pits, captured seeds
 
 Float32: TypeAlias = Annotated[float, np.float32]
 Reals = npt.NDArray[np.float32]
@@ -49,7 +49,7 @@ def init_sums(weights: Reals, offset: int, sums: Units, width: int) -> None:
 @kernel("void(float32[::1], int64, float32, float32[::1], int64)", inline=True)
 def add_row(weights: Reals, offset: int, factor: float | np.float32, sums: Units, width: int) -> None:
     """Add the contribution of one input to the sums of a layer."""
-    row = weights[offset : offset + width]  # with a view, the loop starts at zero and is vectorised
+    row = weights[offset : offset + width]  # the loop over this view starts at zero, so it is vectorised
     for unit in range(width):
         sums[unit] += factor * row[unit]
 

@@ -67,7 +67,7 @@ def load_pattern_file(file: Path) -> PatternWeights:
         advice = "train patterns with 'awello train patterns'"
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
     if version != FILE_VERSION or weights.shape != (STAGE_COUNT, tied_indices().max() + 1) or weights.dtype != np.int16:
-        raise ConfigError(f"{str(file)!r} was written by another version: train the patterns again with this version")
+        raise ConfigError(f"{str(file)!r} was written by another version of Awello: train the patterns again")
     return PatternWeights(weights, metadata)
 
 
@@ -95,7 +95,7 @@ def stage_of(empties: int) -> int:
 
 
 def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
-    """Load the weights of `evaluate.awale_network` from a file (default: the shipped ones)."""
+    """Load the weights of `evaluate.awale_network` from a file (default: the shipped file)."""
     file = file or data_file("awale_network.npz")
     try:
         with np.load(file) as content:

@@ -97,7 +97,7 @@ def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ..
 
 
 def format_loss(record: Record) -> str:
-    """Format the side that lost and the reason, such as `Black resigned`; return "" if there is none."""
+    """Format a loss by resignation or forfeit, such as `Black resigned`; return "" for any other result."""
     return "" if record.loser is None else f"{record.start.game.sides[record.loser]} {record.reason}"
 
 

@@ -21,8 +21,8 @@ from awello.rules.game import DEFAULT_BY_FAMILY, GAMES_BY_SIZE, PASS, Game
 from awello.rules.othello import DISC_LETTERS
 
 MAX_TEXT_CHARS = 1 << 16
-PASTE_HINT = "paste the moves of a game such as f5d6c3 or FfBe, a board or a diagram"
-MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # this many adjacent letters or rows, or more, are probably meant as a board
+PASTE_HINT = "paste a board, a diagram or moves such as f5d6c3 or FfBe"
+MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # fewer adjacent letters or rows are not taken for a board
 
 WORD_PATTERN = re.compile(r"[^\W_]+|(?<!-)--(?!-)")
 OTHELLO_MOVE_PATTERN = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
@@ -57,7 +57,7 @@ class DetectedGame:
 
 
 def detect_game(text: str, game: Game | None = None) -> DetectedGame:
-    """Detect the game or position in a text, or raise `NotationError` with the most likely mistake.
+    """Detect the game or position in a text; if that fails, raise `NotationError` naming the most likely mistake.
 
     Without `game`, the text determines the rules: Othello on the board size that fits the board or the moves, or the
     variant of Awalé that the text names (default: abapa).
@@ -126,7 +126,7 @@ def _find_drawn_pits(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position:
-    """Parse a diagram; without `game`, the variant is the one named in the text, as `Game.ROMEIN` (default: abapa)."""
+    """Parse a diagram; without `game`, the variant is abapa, unless the text contains a name such as `Game.ROMEIN`."""
     if game is None:
         named = re.search(r"\bGame\.(ABAPA|TOURNAMENT|ROMEIN)\b", text)
         game = Game[named[1]] if named else Game.ABAPA
@@ -210,7 +210,7 @@ def _find_side_to_move(text: str, rest: str = "") -> int | None:
 
 
 def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
-    """Parse a board; derive an unknown side to move from the number of discs, and change it if it must pass."""
+    """Parse a board; if `side` is None, derive the side to move from the number of discs and the legal moves."""
     _check_family(game, Game.OTHELLO)
     positions = [parse_position(f"{letters} {mover}", game) for mover in "XO"]
     if side is None:
@@ -234,7 +234,7 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
 
 
 def _guess_game(text: str) -> Game:
-    """Guess the game: the one in which the whole text is a transcript, else the one with more possible moves in it."""
+    """Guess the game: the whole text is a transcript of it, or else most possible moves in the text belong to it."""
     for game in DEFAULT_BY_FAMILY.values():
         names, rest = split_transcript(text, game)
         if names and not rest:
@@ -314,7 +314,7 @@ def _drop_until_legal(words: list[list[str] | None], start: Position) -> list[li
 
 
 def _extract_names(text: str, game: Game) -> tuple[list[str], int]:
-    """Return all names in a text that can be moves, and the number of other words."""
+    """Return the names of all possible moves in a text, and the number of other words."""
     words = list(_split_words(text, game))
     return _flatten(words), words.count(None)
 
@@ -324,7 +324,7 @@ def _flatten(words: Iterable[list[str] | None]) -> list[str]:
 
 
 def _split_words(text: str, game: Game) -> Iterator[list[str] | None]:
-    """Yield, for each word, the list of its moves: empty for a number, None if the word cannot be moves."""
+    """Yield each word's list of moves: empty for a number, None if the word does not consist of moves."""
     for line in text.splitlines():
         if "".join(line.split()) in PIT_HEADINGS:
             continue

@@ -2,8 +2,9 @@ r"""GGF, the Generic Game Format for Othello, used by the Generic Game Server an
 
 A game is `(;TAG[value]...;)`: the players (`PB`, `PW`), site and date (`PC`, `DT`), the starting board (`BO`), the
 result (`RE`) and the moves as `B[f5/value/seconds]`, where unknown parts are empty.  A number before a game counts the
-games that belong together: `2` marks a synchro pair.  Values are in discs, from the mover's view.  Text around the
-games is skipped.  `(;` always begins a game; in values, `]`, `\` and the `;` of `(;` are escaped with `\`.
+games that belong together: `2` marks a synchro pair, which consists of two games.  Values are in discs, from the
+mover's view.  Text around the games is skipped.  `(;` always begins a game; in values, `]`, `\` and the `;` of `(;` are
+escaped with `\`.
 """
 
 import re
@@ -79,7 +80,7 @@ def _read_game(text: str, line: int, game_of_pair: int) -> Record | NotationErro
 
 
 def _parse_fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
-    """Parse the tags of a game, and its moves as side, text and line."""
+    """Parse a game; return its tags, and the side, text and line number of each move."""
     fields: dict[str, str] = {}
     moves: list[tuple[str, str, int]] = []
     at = counted_to = text.index(";") + 1
@@ -118,7 +119,7 @@ def _build_record(fields: dict[str, str], given_moves: list[tuple[str, str, int]
 
 
 def _parse_start(board: str | None, kind: str) -> Position:
-    """Parse the starting board; if it is missing, return the standard start on the board size in the game type."""
+    """Parse the starting board; without one, return the standard start for the board size in the game type `kind`."""
     if board is None:
         size = re.match(r"s?([0-9]{1,3})", kind)
         return Position.start(_parse_size(size[1] if size else "8"))

@@ -29,7 +29,7 @@ def build_record(
     """Build a record from the fields of a line."""
     start = Position.start(Game(game))  # type: ignore[arg-type]  # a name
     played = parse_transcript(moves, start).moves
-    if len(played) == len(seconds) - 1:  # a pass at the end of an unfinished or forfeited game
+    if len(played) == len(seconds) - 1:  # the extra time is that of a final pass in an unfinished or forfeited game
         played = (*played, PASS)
     names = dict(zip(start.game.sides, players, strict=False))
     return Record(start, played, tuple(seconds), (), {**names, **(tags or {})}, loser, reason)

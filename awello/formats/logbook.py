@@ -1,8 +1,8 @@
 """Logistello's logbook: one game of Othello per line, `+d3-c3+c4...: -04 10`.
 
 `+` marks Black's moves and `-` White's, so a repeated sign implies a pass.  After the moves come Black's discs minus
-White's, where empty squares count for neither side, and a number used by Logistello.  The difference and the number
-become the tags `Difference` and `Note`.
+White's, not counting empty squares, and a number used by Logistello.  The difference and the number become the tags
+`Difference` and `Note`.
 `#` starts a comment.  Only games from the standard starting position on 8x8 can be written.
 """
 
@@ -30,7 +30,7 @@ def read_logbook(content: str) -> ReadResults:
             continue
         match = LOGBOOK_LINE_PATTERN.fullmatch(text)
         if not match:
-            yield make_damage_error(f"line {number}", "moves and a difference of discs such as +d3-c3: -04", text)
+            yield make_damage_error(f"line {number}", "moves and a disc difference, such as '+d3-c3: -04'", text)
             continue
         moves, difference, note = match.groups()
         try:

@@ -1,4 +1,4 @@
-"""OBF files: Othello problems, one position per line, with its known scores.
+"""OBF files: Othello problems, with one position and its known scores per line.
 
 A line consists of the board, the side to move, then `A2:+38;` for each move, best first, or a single `+38;` for the
 position.  Fields end with `;`, and `%` starts a comment.  Scores are in discs, from the mover's view.
@@ -66,7 +66,7 @@ def parse_lines(text: str, parse: Callable[[str], T]) -> list[T]:
 
 
 def parse_problem(line: str) -> Problem:
-    """Parse a line of an OBF file whose comment has been removed."""
+    """Parse a line of an OBF file; the line must not contain a comment."""
     board, *rest = line.split(";")
     *_, size = Game.OTHELLO.adapter.parse_position(board)
     position = parse_position(board, Game(size))  # the second argument excludes Awalé diagrams

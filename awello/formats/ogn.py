@@ -158,7 +158,7 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
 
 
 def _format_line_number(text: str, at: int, first: int) -> str:
-    """Format the number of the line at an offset; `first` is the number of the text's first line."""
+    """Return text such as `line 12` for the line at an offset; `first` is the number of the text's first line."""
     return f"line {first + text.count(chr(10), 0, at)}"
 
 
@@ -242,7 +242,7 @@ def _format_moves(record: Record) -> Iterator[str]:
 
 
 def _format_result(record: Record) -> str:
-    """Format the result: `1-0` or `0-1` after a resignation or forfeit, `*` if unfinished, or the seeds of both."""
+    """Format the result: both sides' seeds, `1-0` or `0-1` after a resignation or forfeit, or `*` if unfinished."""
     if record.loser is not None:
         return ("0-1", "1-0")[record.loser]
     return "-".join(map(str, record.final.score())) if record.final.over else "*"

@@ -36,7 +36,7 @@ class Format:
     suffixes: tuple[str, ...]
     read: Callable[[bytes], ReadResults]
     write: Callable[[Iterable[Record]], dict[str, bytes]]
-    """Returns the contents of the files by file extension: one file, except for WTHOR, which has three."""
+    """Returns the contents of the written files by file extension: one file, or three files for WTHOR."""
     matches: Callable[[bytes], object]
     """Whether the beginning of a file identifies this format."""
 

@@ -36,7 +36,7 @@ def parse_transcript(text: str, start: Position | None = None) -> Record:
 
 
 def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
-    """Split a text into the names of the moves at its beginning and the rest."""
+    """Return the names of the moves with which a text begins, and the rest of the text."""
     token = re.compile(SEPARATOR_PATTERN + MOVE_PATTERNS[game.family].join("()"))
     names, at = [], 0
     while match := token.match(text, at):

@@ -96,7 +96,7 @@ def _parse_tags(words: list[str]) -> dict[str, str]:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_transcripts(records: Iterable[Record]) -> Iterator[str]:
-    """Format games as lines of a list; a comment line names the game when it changes."""
+    """Format games as lines of a list, with a comment such as `# othello6` wherever the rules change."""
     game = Game.OTHELLO
     for record in records:
         line = _format_line(record)
@@ -115,7 +115,7 @@ def _format_line(record: Record) -> str:
 
 
 def _format_suffix(record: Record) -> str:
-    """Format the difference and the note; raises `NotationError` if reading them would give other tags."""
+    """Format the difference and the note; raises `NotationError` if reading them back would give other tags."""
     kept = {tag: record.tags[tag] for tag in ("Difference", "Note") if tag in record.tags}
     text = " ".join(kept.values())
     is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])

@@ -1,10 +1,10 @@
 """WTHOR, the database format of the French Othello federation: games in `.wtb` files, names in `.jou` and `.trn` files.
 
-A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers of
-the event and the players, Black's score, Black's theoretical score, and 60 moves as ten times the row plus the column,
-or 0 for no move.  The theoretical score is Black's score with best play from the position of the game that has as many
-empty squares as the header says.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes (events) of
-Latin-1, padded with zeros.
+A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers
+that identify the event and the players, Black's score, Black's theoretical score, and 60 moves as ten times the row
+plus the column, or 0 for no move.  The theoretical score is Black's score with best play from the position of the game
+that has as many empty squares as the header says.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes
+(events) of Latin-1, padded with zeros.
 
 The numbers and scores of a row are kept as tags, so the records and the header suffice to write the same bytes again.
 """
@@ -26,7 +26,7 @@ HEADER_STRUCT = struct.Struct("<4BIHHBBBB")
 GAME_STRUCT = struct.Struct("<HHHBB60s")
 PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # length of one name
 UNKNOWN_NAME = "???"  # the name with number 0
-MAX_NAMES = 1 << 16  # a file has fewer names than this, so that their number fits into 16 bits
+MAX_NAMES = 1 << 16  # a file has fewer names than this, because the header counts them in 16 bits
 PERFECT_SCORE_EMPTIES = 24  # empty squares from which theoretical scores are usually computed
 
 INVALID_SQUARE = 255

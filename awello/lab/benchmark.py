@@ -1,4 +1,4 @@
-"""Games against `random`: the measures of report 2, and the mean share of the board, which report 2 proposes."""
+"""Games against `random`, with the measures of report 2 and one that it only proposes: the mean share of the board."""
 
 import statistics
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ VERDICT_ORDER = ("mixed", "positional", "mobility", "absolute")
 
 
 def list_players(game: str, depth: int) -> list[str]:
-    """List the players of a depth, one per strategy and square table."""
+    """List the players that search to this depth, one per strategy and square table."""
     return [f"alphabeta:{name}@{depth}{table}" for name, table in STRATEGIES[game]]
 
 
@@ -150,7 +150,7 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
     text = [
         "Report 0 concludes from mean scores over all opponents that mixed is the best strategy. In this experiment's "
-        "games between mixed and each other strategy:",
+        "games between mixed and each of the other strategies:",
         "\n".join(lines),
     ]
     if shares["positional"] <= 0.5:
@@ -165,6 +165,6 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
             "positional with table 2. Report 0 does not separate the two tables. From 30 discs on, mixed ignores its "
             "table, which costs it more if the table is better. Another reason is the measure: the mean scores over "
             f"all opponents are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional, but a mean score also "
-            "depends on how high a game is won."
+            "depends on the margins of the wins."
         ]
     return text

@@ -1,4 +1,4 @@
-"""The cost of search: time per game and nodes per move, with and without alpha-beta, and with search settings.
+"""The cost of search, with and without alpha-beta and with various settings: time per game and nodes per move.
 
 Searches with the same heuristic and depth choose the same moves, so with the same seed they play the same games, and
 their nodes can be compared move by move.
@@ -67,7 +67,7 @@ class ComplexityResults:
         self.games = dict(zip(specs, plan.group_by_pairing(games), strict=True))
 
     def nodes_of(self, spec: str) -> list[int]:
-        """Return the nodes searched for every move of a player."""
+        """Return the number of nodes searched for each move of a player."""
         return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
 
     def seconds_of(self, spec: str) -> list[float]:
@@ -80,7 +80,7 @@ class ComplexityResults:
 
 
 def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """Return the mean over all games of the number for the first move, for the second move, and so on."""
+    """Return the mean of the games' first numbers, the mean of their second numbers, and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
@@ -174,7 +174,7 @@ def _describe_difference(
     mean_nodes: tuple[float, float],
     report_means_10k: tuple[float, float],
 ) -> list[str]:
-    """Return a line if a mean share of nodes differs from report 0's by more than a factor of two, else no line."""
+    """Return a remark if the mean percentage of nodes is over twice or under half that of report 0, else no remark."""
     pruned, strict, reported = percents
     if reported / 2 <= pruned <= 2 * reported:
         return []
@@ -183,8 +183,10 @@ def _describe_difference(
         return [f"{line}, which is close to report 0."]
     pairs = mean_nodes, [1e4 * mean for mean in report_means_10k]
     our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in pairs)
-    means = f"Mean nodes with alpha-beta and without are {our_means} here, and {report_means} in report 0"
-    return [f"{line}, which also differs. {means}: in positions with more moves, alpha-beta saves more."]
+    means = (
+        f"The mean numbers of nodes with and without alpha-beta are {our_means} here, and {report_means} in report 0"
+    )
+    return [f"{line}, which also differs. {means}. Alpha-beta saves more in positions with more moves."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:

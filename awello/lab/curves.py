@@ -27,7 +27,7 @@ SETTING_NAMES = (
     "batch_size",
 )
 VIEW_DESCRIPTIONS = {
-    "mover": "planes of own discs, opponent's discs, legal moves and ones",
+    "mover": "four planes: own discs, opponent's discs, legal moves, all ones",
     "colours": "Black's and White's discs, side to move",
     "one": "own minus opponent's discs, in one plane",
 }

@@ -40,11 +40,11 @@ class ExperimentPlan(GamePlan):
         return len(self.schedule)
 
     def find_rules(self) -> Game:
-        """Return the rules of the game and variant."""
+        """Return the rules that `game` and `variant` name."""
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:
-        """Return the opening of a pair of games, which is the same for all pairings."""
+        """Return the opening for the pair of games with this number; all pairings play the same openings."""
         return random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
     def job(self, number: int) -> GameJob:
@@ -71,7 +71,7 @@ class ExperimentGame:
     final_counts: tuple[int, int]
     """Discs or seeds held at the end."""
     mean_counts: tuple[float, float]
-    """Mean of the discs or seeds held after each move."""
+    """Mean number of discs or seeds held, over all positions that follow the opening."""
     seconds: tuple[float, float]
     moves: tuple[int, int]
     nodes: tuple[list[int], list[int]]

@@ -1,4 +1,4 @@
-"""UCT: a tree of visit counts, grown by *playouts*, random games played to the end (Kocsis and Szepesvári 2006).
+"""UCT: Monte Carlo tree search with *playouts*, random games played to the end (Kocsis and Szepesvári 2006).
 
 A simulation has four steps.  *Select*: from the root down, choose the child with the highest upper confidence bound
 until a leaf is reached; the bound of a child is its mean result plus a bonus that is larger for children with fewer
@@ -19,7 +19,7 @@ from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 
 MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; at this limit, each side gets the seeds in its row
-MAX_PATH = 512  # nodes: more than in any game of Othello; a tree for Awalé is not expanded below this depth
+MAX_PATH = 512  # nodes from the root to a leaf: enough for Othello; in Awalé, a leaf at this depth is not expanded
 MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if the tree has room for this many
 WIN, DRAW, LOSS = 2, 1, 0  # results in half points, so that sums are integers
 
@@ -30,10 +30,10 @@ NTH_BIT = np.array(
 
 
 class TreeNode(Layout):
-    """A position, and the results of the move that led to it, for the player who made this move.
+    """A position, and the results of its simulations for the player whose move led to it.
 
-    Only PUCT uses the last two fields.  Without them, a node would take 32 bytes instead of 48, but UCT would not be
-    faster.
+    Only PUCT uses `total_value` and `prior`.  Without these two fields, a node would take 32 bytes instead of 48, but
+    UCT would not be faster.
     """
 
     own: U
@@ -78,7 +78,7 @@ def xorshift(state: U) -> U:
 
 @kernel("int64(uint64, uint64)", inline=True)
 def pick_random_move(moves: U, state: U) -> int:
-    """Pick one of the moves at random; for Awalé, a table replaces a loop that the processor would predict badly."""
+    """Pick one of the moves at random; for Awalé, a table avoids a loop whose branches are hard to predict."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
         return int(NTH_BIT[moves << U(3) | skip])
@@ -159,7 +159,7 @@ def append_node(path: TreePath, node: int) -> int:
 # ---- the steps of a simulation --------------------------------------------------------------------------------------
 @kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
 def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
-    """Return the child to visit: one without visits, else the one with the best upper confidence bound."""
+    """Return the child to visit: a child without visits, else the child with the highest upper confidence bound."""
     bonus = exploration * np.sqrt(np.log(float(max(1, parent.visits))))
     best, chosen = -1.0, int(parent.first_child)
     for child in range(parent.first_child, parent.first_child + parent.child_count):
@@ -184,7 +184,7 @@ def select_leaf(nodes: Nodes, state: TreeState) -> int:
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
 def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
-    """Step 2, expand: add the children of a visited leaf if the tree has room; return the first, else the leaf."""
+    """Step 2, expand: add the children of a visited leaf if there is room; return the first child, else the leaf."""
     node, path = nodes[U(leaf)], state.path
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
         return leaf

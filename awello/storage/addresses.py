@@ -15,12 +15,12 @@ ADDRESS_PATTERN = re.compile(
 
 
 def is_address(location: str) -> bool:
-    """Return whether a location is the address of a database server, possibly an invalid one, rather than a file."""
+    """Return whether a location is the address (valid or not) of a database server, rather than a file."""
     return ADDRESS_PATTERN.match(location) is not None
 
 
 def may_exist(location: str) -> bool:
-    """Return whether a location is an existing file or an address; the database at an address may not exist."""
+    """Return whether a database may exist at a location: an existing file, or any address of a database server."""
     return is_address(location) or Path(location).expanduser().exists()
 
 
@@ -30,7 +30,7 @@ def parse_address(location: str, application: str) -> URL:
         address = make_url(location)
         misplaced = location.count("@") > 1 or "@" in (
             address.database or ""
-        )  # an @ in the password: the rest of the password would be read as the host or the database name
+        )  # an @ in the password: the text after the @ would be read as the host or the database name
         valid = not misplaced and location.isprintable() and 0 <= (address.port or 0) < 1 << 16
     except (ArgumentError, ValueError):
         valid = False
@@ -38,7 +38,7 @@ def parse_address(location: str, application: str) -> URL:
         raise invalid_address_error(application)
     if address.drivername not in ("postgres", "postgresql", POSTGRESQL_DRIVER):
         raise ConfigError(
-            f"{address.drivername}:// is not a supported address for the {application}: "
+            f"the {application} does not support {address.drivername}:// addresses: "
             "give a file, or postgresql://USER@HOST/NAME"
         )
     return address.set(drivername=POSTGRESQL_DRIVER)

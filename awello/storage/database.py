@@ -73,10 +73,11 @@ def _open_file(file: Path, schema: Schema) -> Engine:
     if file.is_dir():
         raise StorageError(f"{str(file)!r} is a folder: give a file in it for the {schema.application}")
     if schema.private and not file.exists():
-        with suppress(OSError):  # opening the database raises a clearer error
+        with suppress(OSError):  # if this fails, opening the database raises a clearer error
             file.touch(mode=PRIVATE_FILE_MODE)
     path = str(file)
-    if file.exists() and not os.access(file, os.W_OK):  # SQLite may be unable to create its auxiliary files
+    # A read-only file is opened as immutable, because SQLite may be unable to create its auxiliary files.
+    if file.exists() and not os.access(file, os.W_OK):
         path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
 
@@ -110,7 +111,7 @@ def _lower(text: str | None) -> str | None:
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
 def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """Yield the rows of a query in which a column has one of the values; run several statements for many values."""
+    """Yield the rows of a query whose `column` has one of the values; split many values among several statements."""
     for at in range(0, len(values), MAX_QUERY_VALUES):
         yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
@@ -143,7 +144,7 @@ def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
 
 def _lock_file(file: str) -> sqlite3.Connection | None:
     """Lock an empty file through SQLite, which works on every system and does not lock the database itself."""
-    with suppress(OSError):  # connecting raises a clearer error
+    with suppress(OSError):  # if this fails, connecting raises a clearer error
         Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
     try:
@@ -158,7 +159,10 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
 
 
 def _lock_server(engine: Engine) -> Connection | None:
-    """Take an advisory lock, or return None if it is taken; PostgreSQL releases the lock if the connection is lost."""
+    """Take an advisory lock; return the connection that holds it, or None if another connection holds it.
+
+    PostgreSQL releases the lock if the connection is lost.
+    """
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     lock.detach()  # `close` closes the connection instead of returning it to the pool
     for setting in (

@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inspe
 from awello.errors import ConfigError
 
 STATE_TABLE = Table("state", MetaData(), Column("steps", Integer, nullable=False), Column("application", Text))
-# One table of each application that no other application has: version 0.1.0 did not store the application's name.
+# For each application, a table that only its databases have: version 0.1.0 did not store the application's name.
 APPLICATION_BY_TABLE = {"accounts": "club", "pages": "archive"}
 
 
@@ -47,7 +47,8 @@ def is_current(connection: Connection, name: str, schema: Schema) -> bool:
         application = next((owner for table, owner in APPLICATION_BY_TABLE.items() if table in tables), None)
     if application != schema.application:
         owner = {"archive": "an archive", "club": "a club"}.get(application or "", "another application")
-        raise ConfigError(f"the database {name!r} belongs to {owner}: give another one for the {schema.application}")
+        advice = f"give another database for the {schema.application}"
+        raise ConfigError(f"the database {name!r} belongs to {owner}: {advice}")
     read_only = "mode" in connection.engine.url.query
     return _count_migrations(connection) == len(schema.migrations) and ("application" in columns or read_only)
 

@@ -13,7 +13,7 @@ Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
 
 class LoginRequest(RequestModel):
-    """A name and a password."""
+    """The name and the password of a user account."""
 
     name: Name
     password: Secret
@@ -71,20 +71,20 @@ class LeaderboardRowJson(RatingJson):
 
 
 class PoolRatingJson(RatingJson):
-    """The rating of an account in one pool."""
+    """The rating of an account in one rating pool."""
 
     variant: GameName
     speed: Literal["blitz", "standard"]
 
 
 class ClubGameJson(BaseModel):
-    """A game in a list; the first entry of each pair belongs to the side that moved first."""
+    """A game in a list; `players` and `score` start with the side that moved first."""
 
     number: int
     variant: GameName
     players: tuple[str, str]
     side: Literal[0, 1] = Field(description="The side that the player of the profile had in this game")
-    seconds: float = Field(description="Each player's time at the start")
+    seconds: float = Field(description="Each player's initial clock time, in seconds")
     increment: float
     rated: bool
     started: float = Field(description="Seconds since 1970")
@@ -100,7 +100,7 @@ class ProfileJson(BaseModel):
 
     name: str
     bot: bool
-    owner: str | None = Field(description="The owner of a bot")
+    owner: str | None = Field(description="The owner if the account is a bot, else null")
     online: bool = Field(description="Whether the player is connected")
     ratings: list[PoolRatingJson]
     games_played: int = Field(description="The number of finished games, rated and unrated")

@@ -49,13 +49,16 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
         "model": ErrorJson,
         "description": "The request is invalid, for example because of an illegal move or an unknown player",
     },
-    403: {"model": ErrorJson, "description": "The request comes from another site, or is not allowed now"},
+    403: {"model": ErrorJson, "description": "The request comes from another site, or is not allowed"},
     413: {"model": ErrorJson, "description": "The request is too large"},
     422: {"model": ErrorJson, "description": "The request has missing, unknown or invalid fields"},
     503: {"model": ErrorJson, "description": "Too many searches are waiting, or a search failed"},
 }
 NOT_FOUND: dict[str, Any] = {"model": ErrorJson, "description": "Not found"}
-CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "The contest is running, or too many others are"}
+CONFLICT: dict[str, Any] = {
+    "model": ErrorJson,
+    "description": "The contest is running, or too many contests are running",
+}
 UNAUTHORIZED: dict[str, Any] = {"model": ErrorJson, "description": "Not logged in, or the password or token is wrong"}
 TOO_MANY_REQUESTS: dict[str, Any] = {"model": ErrorJson, "description": "Too many requests"}
 
@@ -77,7 +80,7 @@ async def list_rules() -> list[RulesJson]:
 
 @router.get("/players", summary="List the players")
 async def list_players() -> list[Json]:
-    """List the players that clients can choose, with the settings that they can change."""
+    """List the players that clients can choose, and the settings that clients can change for each player."""
     return [
         {
             "name": name,

@@ -40,7 +40,7 @@ class PlayedGameRequest(MovesRequest):
     )
     started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970")
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
-        default=[], description="The seconds per move, null if unknown; empty if no times are known"
+        default=[], description="The seconds of each move, or null if unknown; empty if no times are known"
     )
     result: LossJson | None = Field(default=None, description="Leave out if the board decides the result")
 
@@ -103,7 +103,10 @@ class GameFilterRequest(RequestModel):
         """Return the filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
-            raise AwelloError("'through' needs the game of the position: add 'game'", "position_without_game")
+            raise AwelloError(
+                "'through' cannot be read without the rules of its game: add 'game', such as othello",
+                "position_without_game",
+            )
         through = parse_position(self.through, game) if self.through and game is not None else None
         games = () if through or game is None else (game,)
         return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, through)
@@ -167,7 +170,7 @@ async def save_game(request: SaveGameRequest, service: Service, client: Request)
     service.check_save_limits(network_of(address_of(client)))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not service.public:  # otherwise, anyone could send games to train the players of a public server
+    if learners and not service.public:  # on a public server, anyone could send games to train its players
         await call_in_worker(client, train_players, record, learners)
     return {"number": number}
 

@@ -21,14 +21,14 @@ from awello.web.rate_limits import RateLimit, RateLimits
 DOWNLOAD_RATE = (5, 1 / 30)  # downloads per client network: burst size, and rate per second
 MAX_CONCURRENT_QUERIES = 4  # further queries wait without blocking the server
 RETRY_DELAY = 10.0  # seconds before another attempt to open an archive that could not be opened
-MAX_SAVES_PER_MINUTE = 20  # per network
-MAX_SAVES_PER_DAY = 2000  # by all networks together
+MAX_SAVES_PER_MINUTE = 20  # per client network
+MAX_SAVES_PER_DAY = 2000  # by all client networks together
 
 Result = TypeVar("Result")
 
 
 class ArchiveService:
-    """The archive at a location; an empty location is the default archive, None means no archive."""
+    """The archive at a location; an empty location means the default archive, and None means no archive."""
 
     def __init__(self, location: str | None = "", public: bool = False) -> None:
         self.location = location
@@ -51,7 +51,7 @@ class ArchiveService:
         return await to_thread.run_sync(self._run, query, limiter=self._query_limiter)
 
     def check_save_limits(self, network: str) -> None:
-        """Count a game that a network saves, or raise `ApiError` if a limit is reached."""
+        """Count a game that a client network saves, or raise `ApiError` if a limit is reached."""
         if not self.save_limits.take(network):
             message = (
                 f"your network saved more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"

@@ -1,7 +1,7 @@
 """Set the priority and the memory limit of the server's child processes, before any slow import.
 
-The imports take about a second of CPU time and often run while the page is being opened: at low priority, they do not
-delay it.
+The imports take about a second of CPU time, often while the page is being opened.  At low priority, they do not delay
+the page.
 """
 
 import os

@@ -27,8 +27,8 @@ from awello.web.request_guard import network_of_client
 
 MAX_CONNECTIONS, MAX_VISITOR_CONNECTIONS = 5000, 1000  # in total, and without an account
 MAX_CONNECTIONS_PER_NETWORK, MAX_CONNECTIONS_PER_ACCOUNT = 256, 16
-PING_SECONDS = 5.0  # between measurements of the round-trip time
-PING_TIMEOUT = 30.0  # a connection is closed after this time without a message
+PING_SECONDS = 5.0  # seconds between measurements of the round-trip time
+PING_TIMEOUT = 30.0  # seconds without a message after which a connection is closed
 VISITOR_RATE = (40, 5)  # messages of a connection without an account: burst size, and rate per second
 VISITOR_MESSAGE_COST_MS = 4.0  # charged to the client network per message of a connection without an account
 
@@ -101,7 +101,7 @@ class ClubConnection(MessageConnection):
         self.close("ping timeout")
 
     def _record_round_trip(self, pong: Pong) -> None:
-        """Record the round-trip time of a ping; the lag is the shortest recent time, which is the least delayed."""
+        """Record the round-trip time of a ping; the lag is the shortest of the recent round-trip times."""
         for number, sent in self.pings:
             if number == pong.number:
                 self.round_trips.append(monotonic() - sent)

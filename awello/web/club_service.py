@@ -31,7 +31,7 @@ SIGNUP_RATE = (5, 1 / 720)  # new accounts per client network: burst size, and r
 MAX_CONCURRENT_HASHES = 1
 MESSAGE_RATE = (200, 60)  # messages per account: burst size, and rate per second
 CONNECTION_RATE = (128, 5)  # new connections per client network: burst size, and rate per second
-SESSION_CHECK_SECONDS = 5.0  # between checks of the sessions of open connections
+SESSION_CHECK_SECONDS = 5.0  # seconds between checks of the sessions of open connections
 
 Result = TypeVar("Result")
 
@@ -155,7 +155,7 @@ def get_club_service(request: Request) -> ClubService:
 def get_open_club_service(request: Request) -> ClubService:
     """Return the club service, or raise `ApiError` if the server has no club.
 
-    If the server has a club, the `club` extra is installed.
+    A server that has a club also has the `club` extra installed.
     """
     club = get_club_service(request)
     club.server  # noqa: B018

@@ -1,8 +1,8 @@
 """Engine processes on the workers of a dask cluster, for servers with many concurrent searches.
 
-A worker starts the engine process as a child process, so that it can be killed without the worker.  The server
-and the worker exchange messages by remote calls through the scheduler.  The server polls for messages; if it stops
-polling, the lease of the process expires and the worker stops the process.
+A worker starts the engine process as a child process, so that the process can be killed without ending the worker.
+The server and the worker exchange messages by remote calls through the scheduler.  The server polls for messages; if
+it stops polling, the lease of the process expires and the worker stops the process.
 """
 
 import asyncio
@@ -94,7 +94,7 @@ class ClusterSlot:
     async def start(self) -> None:
         workers = await self._workers.list_workers()
         if not workers:
-            raise ConfigError(f"the scheduler at {self._workers.address} has no workers: start some")
+            raise ConfigError(f"the scheduler at {self._workers.address} has no workers: start some, then try again")
         slot_counts = self._workers.slot_counts
         for worker in sorted(workers, key=lambda each: slot_counts[each]):
             self._worker = worker
@@ -150,7 +150,10 @@ class ClusterSlot:
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
 class WorkerSlot:
-    """An engine process that this worker runs for a server; `folder` may hold a copy of the server's players file."""
+    """An engine process that this worker runs for a server.
+
+    `folder` contains a copy of the server's players file, if the worker had to write one.
+    """
 
     def __init__(self, players: tuple[str, bytes] | None) -> None:
         file, self.folder = install_players_file(*players) if players else ("", None)

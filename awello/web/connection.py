@@ -23,7 +23,7 @@ from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY_SECONDS
 MAX_INVALID_MESSAGES = 20  # consecutive invalid messages after which the connection is closed
 MAX_MESSAGE_CHARS = 1 << 14
 MAX_ID_CHARS = 40
-MAX_UNSENT_EVENTS = 256  # queued for a client that reads slowly
+MAX_UNSENT_EVENTS = 256  # messages queued for a client that reads slowly
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
 DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # raised when sending to a client that has disconnected
 
@@ -40,7 +40,7 @@ class MessageConnection:
     """A WebSocket connection: its limits, its receive loop, and its queue of messages to send.
 
     `message_limit` limits the rate of messages.  `network_limit` limits the time that the event loop spends on messages
-    from the client's network: it is charged `cost` milliseconds per message, plus a time that grows with the length.
+    from a client network: each message counts as `cost` milliseconds plus a time that grows with its length.
     """
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
@@ -62,7 +62,7 @@ class MessageConnection:
         raise NotImplementedError
 
     def on_receive(self, event: Mapping[str, Any]) -> None:
-        """Receive each event before it is handled; subclasses may override this."""
+        """Process an ASGI event before its message is handled; subclasses may override this."""
 
     def is_exempt(self, fields: Fields) -> bool:
         """Return whether a message is exempt from the rate limits."""
@@ -158,7 +158,7 @@ def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
 
 
 async def wait_for_network_limit(network_limit: RateLimit | None, text: str | None, cost: float) -> bool:
-    """Wait until the limit of a network allows a message; return False at once if that would take too long."""
+    """Wait until the limit of a client network allows a message; return False at once if the wait would be too long."""
     wait = (
         0.0
         if network_limit is None

@@ -39,10 +39,10 @@ from awello.web.errors import MAX_QUOTED_CHARS, ApiError
 from awello.web.messages import GameName, RequestModel, SpecText
 
 MAX_STORED_CONTESTS = 200  # if the server is not public
-MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one network
+MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one client network
 MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # on a public server: contests at a time, seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
-MOVE_TOLERANCE_SECONDS = 0.1  # allowed beyond the time per move, because the server has other work
+MOVE_TOLERANCE_SECONDS = 0.1  # seconds allowed beyond the time per move, because the server has other work
 CONTEST_FILE = "contest.json"
 ID_PATTERN = re.compile("[0-9a-f]{8}")
 
@@ -104,10 +104,10 @@ class ContestPairing(RoundsJson):
 
 
 class ContestGame(BaseModel):
-    """A game of a contest; the first entry of each pair belongs to the side that moved first."""
+    """A game of a contest; `score` and `forfeits` start with the side that moved first."""
 
     number: int
-    pairing: int = Field(description="The index of its pairing in `pairings`")
+    pairing: int = Field(description="The index of the game's pairing in `pairings`")
     round: int
     first: str
     second: str
@@ -129,8 +129,8 @@ class ContestDetails(ContestSummary):
 class StoredContest(BaseModel):
     """The description of a contest, stored as a file in its folder."""
 
-    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan`: older files
-    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun`: files of version 0.1.0
+    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
+    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in version 0.1.0
     message: str = ""
     """The error of a failed contest."""
     key: str = ""
@@ -217,7 +217,7 @@ class Contest:
 
     @property
     def seconds_left(self) -> float | None:
-        """The estimated seconds left; None unless the contest is running and has finished a round since its start."""
+        """The estimated seconds left; None if the contest is not running or has not finished a round in this run."""
         done = self.rounds_played - self._before
         if not self.running or done <= 0:
             return None
@@ -229,7 +229,7 @@ class Contest:
 
     def summary(self) -> ContestSummary:
         """Return the state of the contest as the API shows it."""
-        config, state = self.stored.config, self.state  # read before `message`, which `state` may update
+        config, state = self.stored.config, self.state  # reading `state` may update `message`, which is read below
         return ContestSummary(
             **vars(config),
             id=self.folder.name,
@@ -266,13 +266,13 @@ def number_games(results: TournamentResult) -> list[ContestGame]:
 class ContestRunner:
     """Runs the contests of a folder, with a limit on the number of running contests.
 
-    On a public server, each network can run one contest at a time, for a limited time, and only a client that has the
-    key of a contest can stop, resume or delete it.
+    On a public server, each client network can run one contest at a time, for a limited time, and only a client that
+    has the key of a contest can stop, resume or delete it.
     """
 
     def __init__(self, folder: Path | None = None, public: bool = False) -> None:
         self.folder, self.public = folder or user_data_folder() / "contests", public
-        self._recent: dict[str, Contest] = {}  # started or resumed since this server started
+        self._recent: dict[str, Contest] = {}  # contests started or resumed since this server started
         self._lock = threading.Lock()
 
     def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
@@ -344,8 +344,8 @@ class ContestRunner:
     def _make_room(self, network: str) -> None:
         """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
 
-        If the network, or all visitors together, have too many contests, their oldest contest that is not running is
-        deleted.
+        If the client network has too many contests that are not running, the oldest of them is deleted; otherwise, if
+        all visitors together have too many, the oldest contest of all visitors that is not running is deleted.
         """
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:

@@ -88,8 +88,8 @@ def list_contests(request: Request) -> list[ContestSummary]:
 def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Start a contest: two bots play a match, more bots play a round robin.
 
-    Only one contest can run at a time, except on a public server: there, two contests that were started from different
-    networks can run, each for at most ten minutes.  If too many contests are running, the status is 409.
+    On a public server, two contests from different client networks can run at the same time, each for at most ten
+    minutes; on other servers, only one contest can run at a time.  If too many contests are running, the status is 409.
     """
     name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)
@@ -117,7 +117,7 @@ def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
 
 @router.post("/contests/{name}/resume", summary="Resume a contest")
 def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
-    """Play the remaining rounds of a contest (status 409 if it is running, or if too many others are)."""
+    """Play the remaining rounds of a contest (status 409 if it is running, or if too many contests are running)."""
     contests = _contest_runner(request)
     contests.resume(name, network_of_client(request))
     return contests.get(name).summary()

@@ -1,7 +1,7 @@
 """Searches over a WebSocket: analyses, choices of moves, and reviews, with intermediate results.
 
 A connection can have several open requests.  A new request replaces an open request with the same id, a `stop`
-request ends the request with its id, and all searches are cancelled when the client disconnects.
+request ends the open request with the same id, and all searches are cancelled when the client disconnects.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ async def serve_engine(
     open_connections: ConcurrencyLimit,
     club: ClubService,
 ) -> None:
-    """Serve a connection to the engines; refuse it if too many are open in total or from its network."""
+    """Serve a connection to the engines; refuse it if too many are open in total or from its client network."""
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_ENGINE_CONNECTIONS_PER_NETWORK}
     await socket.accept()
     if not open_connections.acquire(keys):

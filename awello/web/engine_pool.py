@@ -3,14 +3,14 @@
 An endless search, a crash or a lack of memory makes only one request fail: the process is killed and replaced.  A slot
 defines where a process runs, on this machine or on a worker of a cluster.
 
-The client network that has used the least engine time recently is served first, and the number of waiting tasks of each
-network is limited.  Choices of moves and function calls are urgent, because a player or the page is waiting for their
-only answer: they have a head start over other tasks, and can preempt analyses and reviews at once.
+The client network that has used the least engine time recently is served first, and each client network can have only a
+limited number of waiting tasks.  Choices of moves and function calls are urgent, because a player or the page is
+waiting for their only answer: they have a head start over other tasks, and can preempt analyses and reviews at once.
 
-Within a network, the task that has waited longest is served first, with two exceptions: a review has to wait longer
-than an analysis, and a process prefers tasks that it has worked on before, because their positions are in its
-transposition table.  While other tasks wait, analyses and reviews run in time slices.  A bot that takes long to choose
-a move is interrupted, with an error, if an urgent task of another client network needs its process.
+Of the tasks of a client network, the one that has waited longest is served first, with two exceptions: a review has to
+wait longer than an analysis, and a process prefers tasks that it has worked on before, because their positions are in
+its transposition table.  While other tasks wait, analyses and reviews run in time slices.  A bot that takes long to
+choose a move is interrupted, with an error, if an urgent task of another client network needs its process.
 """
 
 import asyncio
@@ -45,8 +45,8 @@ TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
 REVIEW_DELAY = 3.0  # seconds that a review has to wait longer than an analysis
 OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # additional seconds that a task waits for a process other than its last
-MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task can be stopped in favour of one of another network
-KILL_CHARGE_SECONDS = 3.0  # seconds that a network is charged for a killed process
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task can be stopped for an urgent task of another client network
+KILL_CHARGE_SECONDS = 3.0  # seconds that a client network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
 CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds within which a process must cancel or pause a task
 RESTART_DELAY = 1.0  # seconds before another attempt to start a process
@@ -69,7 +69,7 @@ class EngineJob:
     waiting_since: float
     """When the job started to wait."""
     network: str = ""
-    """The network of the client."""
+    """The client network that sent the task."""
     progress: TaskProgress = field(default_factory=TaskProgress)
     last_process: "EngineProcess | None" = None
     """The process that worked on the job last."""
@@ -101,7 +101,7 @@ class EngineJob:
         return self.answers.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Return the time by which a process sorts the jobs of a network, earliest first.
+        """Return a sort key, a time: of the jobs of a client network, a process takes the job with the earliest time.
 
         If `since` is given, it replaces `waiting_since`.
         """
@@ -299,7 +299,7 @@ class EnginePool:
                 process.stop(CANCEL_TIMEOUT)
 
     def _schedule(self) -> None:
-        """Assign waiting jobs to idle processes; if there are not enough of these, preempt running jobs."""
+        """Assign waiting jobs to idle processes; if there are not enough idle processes, preempt running jobs."""
         if self._timer is not None:
             self._timer.cancel()
         if self._waiting and not self._closed:
@@ -316,7 +316,7 @@ class EnginePool:
     def _ranking(self) -> Callable[[EngineJob], float]:
         """Return a function that computes the sort key of a job, lowest first.
 
-        The key is the recent usage of the job's network, minus `URGENT_HEAD_START` if the job is urgent.
+        The key is the recent usage of the job's client network, minus `URGENT_HEAD_START` if the job is urgent.
         """
         now = asyncio.get_running_loop().time()
         running = [
@@ -424,7 +424,7 @@ class EnginePool:
             self._waiting.append(job)
 
     def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
-        """Detach the job of a process, and charge the job's network for the time used plus `extra` seconds."""
+        """Detach the job of a process, and charge the job's client network for the time used plus `extra` seconds."""
         job, now = process.release_job(), asyncio.get_running_loop().time()
         self._usage.add(job.network, now - process.started + extra, now)
         return job

@@ -144,7 +144,7 @@ class TaskRunner:
         self.stopped = threading.Event()
 
     def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
-        """Yield the answers to a task, or raise `TaskStopped` if it is stopped; it can be resumed with `progress`."""
+        """Yield the answers to a task; if it is stopped, keep its results in `progress` and raise `TaskStopped`."""
         self.progress = progress
         match task:
             case ChooseTask():
@@ -164,7 +164,7 @@ class TaskRunner:
                 engine.stop()
 
     def get_engine(self, game: Game) -> Engine:
-        """Return the engine for a game; if there would be too many, close the least recently used one."""
+        """Return the engine for a game; if there would be too many engines, close the least recently used one."""
         engine = self.engines.pop(game, None)
         if engine is None and len(self.engines) == MAX_ENGINES_PER_PROCESS:
             self.engines.pop(next(iter(self.engines))).close()
@@ -180,9 +180,9 @@ class TaskRunner:
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
-        """Search a position until its time is used up; yield the results that are at least as deep as the stored one.
+        """Search a position up to a limit; yield each result that is at least as deep as the stored result.
 
-        Raise `TaskStopped` if the task is stopped before the time is used up.
+        Raise `TaskStopped` if the task is stopped before the time of the limit is used up.
         """
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
         if search.finished:
@@ -205,7 +205,7 @@ class TaskRunner:
     def _choose(self, task: ChooseTask) -> Answer:
         position, player = task.record.final, make_client_player(task.spec)
         if not isinstance(player, ChampionPlayer):
-            load_kernels()  # before the time is measured
+            load_kernels()  # before `started`, so that loading is not counted as thinking time
         started = perf_counter()
         self.player = player
         try:

@@ -55,7 +55,9 @@ def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
     context = {key: value for key, value in first.get("ctx", {}).items() if isinstance(value, str | int | float)}
     if first["type"] == "json_invalid":
         detail = str(context.get("error", ""))
-        return error_fields("invalid_json", f"the request is not valid JSON: {detail}", {"detail": detail})
+        return error_fields(
+            "invalid_json", f"the request is not valid JSON ({detail}): send a JSON object", {"detail": detail}
+        )
     field = ".".join(str(part) for part in first["loc"] if part != "body")[:MAX_QUOTED_CHARS]
     params = {"field": field, "others": others}
     if first["type"] == "string_pattern_mismatch" and {"move", "moves"} & set(first["loc"]):

@@ -164,7 +164,7 @@ async def export_game(request: ExportGameRequest, client: Request) -> Response:
 
 
 def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """Return a download of the files in `contents`, by file extension; several files are packed into a .zip."""
+    """Return a download of `contents`, which maps extensions to file contents; several files become a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")
