@@ -38,7 +38,7 @@ test: ## Run every check: style, types, imports, JavaScript, tests
 	@$(MAKE) --no-print-directory -j 2 kernels checks
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q  # one server and browser per file
 
-kernels: .venv/package
+kernels: .venv/developer  # no package may be half installed: Numba imports some of them, such as cffi
 	$(BIN)/awello warmup
 
 checks: .venv/developer $(JS)/node_modules/.package-lock.json
