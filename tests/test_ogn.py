@@ -92,10 +92,10 @@ def test_captures_may_count_what_the_end_brings() -> None:
 
 def test_moves_after_the_end_are_ignored() -> None:
     text = '[Variant "Abapa"]\n[FEN "0-0-0-0-0-2-1-1-0-4-0-0-23-17-S"]\n\n1. F+4 d 2. A e 27-21\n'
-    game, told, after = read_ogn(text + GAME)
+    game, notice, after = read_ogn(text + GAME)
     assert isinstance(game, Record) and game.final.over
     assert (format_transcript(game), game.tags) == ("F", {"Result": "27-21"})
-    assert str(told) == "line 4: the game is over after move 1 (25 seeds win); later moves are ignored"
+    assert str(notice) == "line 4: the game is over after move 1 (25 seeds win); later moves are ignored"
     assert after == parse_ogn(GAME)
 
 

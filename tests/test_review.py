@@ -380,7 +380,7 @@ def test_ctrl_c_shows_the_moves_reviewed_so_far(
 
 
 INVALID_INPUT: list[tuple[dict[str, Any], str]] = [
-    ({"record": " "}, "the text contains no game and no position: paste the moves"),
+    ({"record": " "}, "the text contains no game and no position: paste a board"),
     ({"record": "f5x9"}, "'x9' after f5 is not a move"),
     ({"record": "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"}, "a position without moves"),
     ({"record": "FfBe", "size": 8, "variant": "romein"}, "Awalé has no size 8"),

@@ -46,9 +46,9 @@ def test_lists_read_back(games: list[Record]) -> None:
 
 def test_moves_after_the_end_are_ignored() -> None:
     ending = parse_position("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S", Game.ABAPA)
-    game, told, after = read_transcripts("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S FdAe -3\nFf\n")
+    game, notice, after = read_transcripts("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S FdAe -3\nFf\n")
     assert game == Record(ending, (5,), tags={"Difference": "-3"})
-    assert str(told) == "line 1: the game is over after move 1 (25 seeds win); later moves are ignored"
+    assert str(notice) == "line 1: the game is over after move 1 (25 seeds win); later moves are ignored"
     assert isinstance(after, Record) and format_transcript(after) == "Ff"
 
 

@@ -270,7 +270,7 @@ def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> Non
         ("/api/games?limit=1000", 422, "limit"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
-        ("/api/games?through=XO", 400, "the game of the position"),
+        ("/api/games?through=XO", 400, "the rules of its game"),
         ("/api/games?game=othello&through=XO", 400, "board"),
     ],
 )
