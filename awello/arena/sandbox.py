@@ -72,7 +72,9 @@ class ResourceLimits:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 label = name.replace("_", " ")
-                raise ConfigError(f"a limit of {value:g} for {label} is not positive: give a value above 0 or no limit")
+                raise ConfigError(
+                    f"the limit for {label} is not positive: {value:g}; give a value above 0, or no limit"
+                )
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,8 @@ class Tablebase:
     def choose(self, position: Position, rng: random.Random | None = None) -> int:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
 
-        Progress means a capture, the end of the game, or else the stored move.  If the position is not won, any move
-        that keeps the value can be chosen: the first one, or a random one with `rng`.
+        Progress means a capture, the end of the game, or else the stored move.  If the position is not won, the
+        first move that keeps the value is chosen, or a random one of these moves if `rng` is given.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(

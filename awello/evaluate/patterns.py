@@ -186,7 +186,7 @@ def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
-    """Return the sum of both sides' mobility weights: their value from the mover's view."""
+    """Return the value of both sides' mobility from the mover's view: the sum of two weights."""
     own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
     opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])

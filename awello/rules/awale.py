@@ -4,11 +4,11 @@ Sowing adds a table entry to each row.  Captures are found without a loop: the f
 cleared, and one instruction counts the consecutive cleared flags, from the last pit sown backwards.  The variants
 differ in grand slams (captures of all the opponent's seeds), feeding, repetition and the end of the game:
 
-| variant    | grand slam       | opponent without seeds              | repetition: remaining seeds | ends early at    |
-|------------|------------------|-------------------------------------|-----------------------------|------------------|
-| abapa      | captures nothing | must be fed if possible             | each player keeps their row | 25 captured      |
-| tournament | captures nothing | must be fed if possible             | count for neither player    | 25, or 6 in play |
-| romein     | captures all     | must be left some seeds if possible | split evenly                | never            |
+| variant    | grand slam           | opponent without seeds  | repetition: remaining seeds | ends early at    |
+|------------|----------------------|-------------------------|-----------------------------|------------------|
+| abapa      | captures nothing     | must be fed             | each player keeps their row | 25 captured      |
+| tournament | captures nothing     | must be fed             | count for neither player    | 25, or 6 in play |
+| romein     | illegal if avoidable | must be fed if possible | split evenly                | never            |
 """
 
 import re

@@ -184,7 +184,7 @@ class Contest:
             with Runner(tournament, out=self.folder):
                 pass
         except ConfigError:
-            cause = "was started by another version of Awello or of its players, or is damaged"
+            cause = "was started with another version of Awello or of the bots, or it is damaged"
             raise AwelloError(f"this contest {cause}: start a new one", "contest_outdated") from None
         self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
