@@ -87,11 +87,11 @@ interface SideSummary { moves: number; accuracy: number; mean_loss: number; inac
 interface Retry { node: GameNode; tried: string | null; loss: number | null }
 interface Hint { value: number; exact: boolean; best: boolean; loss: number; badge: string }
 
-interface Branch {
+interface MoveStatistics {
   move: string; games: number; wins: number; draws: number; losses: number; score: number | null; value: number | null; opening: Opening | null;
 }
 
-interface Exploration { games: number; value: number | null; moves: Branch[]; opening: Opening | null }
+interface Exploration { games: number; value: number | null; moves: MoveStatistics[]; opening: Opening | null }
 interface ArchivedGame {
   number: number; game: string; players: (string | null)[]; winner: number | null; loser: number | null; score: number[] | null;
   date: string; event: string; opening: Opening | null;

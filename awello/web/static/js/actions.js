@@ -6,7 +6,7 @@ import { inRatedGame, isBoardPlayable } from "./gameplay.js";
 import { showHelp } from "./help.js";
 import { t } from "./i18n.js";
 import { parseClock } from "./link.js";
-import { newGame, openGame } from "./navigation.js";
+import { openGame, startGame } from "./navigation.js";
 import { announce, hideNotice, showError, showNotice } from "./notices.js";
 import { MARKS } from "./reviewer.js";
 import { reviewer } from "./services.js";
@@ -26,8 +26,8 @@ const commands = {
   goToEnd: () => goToNode(state.game.current.tip),
   undo: () => goToNode(state.game.findUndoTarget()),
   redo: () => goToNode(findRedoTarget(state.game)),
-  startNewGame: () => newGame(state.game.game),
-  startRematch: () => newGame(state.game.game, { players: state.game.players.toReversed() }),
+  startNewGame: () => startGame(state.game.game),
+  startRematch: () => startGame(state.game.game, { players: state.game.players.toReversed() }),
   swapSides,
   togglePause: () => gameplay.setPaused(!state.paused),
   resign,
@@ -56,7 +56,7 @@ const commands = {
   clearMarks: () => setState({ marks: [] }),
   openHelp: () => showHelp(state.game.family),
   setPlayer,
-  setClock: (/** @type {string} */ text) => newGame(state.game.game, { clock: parseClock(text) }),
+  setClock: (/** @type {string} */ text) => startGame(state.game.game, { clock: parseClock(text) }),
 };
 
 /** @param {string} name */
@@ -185,7 +185,7 @@ function resign() {
 // ---- the review -----------------------------------------------------------------------------------------------------
 /** @param {string} mark */
 function goToNextMark(mark) {
-  const node = reviewer.nextWithMark(mark, state.game.current.ply);
+  const node = reviewer.findNextWithMark(mark, state.game.current.ply);
   if (node) goToNode(node);
   else showNotice(t("review.no-more"), false);
 }

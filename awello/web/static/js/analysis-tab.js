@@ -1,7 +1,7 @@
 /** The tab of the engine's analysis and of the game review. */
 import { actions, goToNodeId, leaveRetry, playLine, playMove, retryMistake, showAnswer } from "./actions.js";
 import { loadLineAhead } from "./analyst.js";
-import { formRow, h, replaceContent, select } from "./dom.js";
+import { buildFormRow, buildSelect, h, replaceContent } from "./dom.js";
 import { sideName } from "./game-text.js";
 import { currentLanguage, formatSigned, t } from "./i18n.js";
 import { canShowHints, MARKS } from "./reviewer.js";
@@ -12,7 +12,7 @@ import { notifyChange, setState, state } from "./store.js";
 const SECONDS = [2, 5, 10, 30, 60];
 
 /** @param {number} number */
-const compact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
+const formatCompact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
 
 export class AnalysisTab {
   /** @type {Topic[]} */
@@ -20,7 +20,7 @@ export class AnalysisTab {
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.seconds = select({ id: "seconds", onchange: () => this.setSeconds() }, SECONDS.map((value) => [value, t("analysis.seconds", { value })]));
+    this.seconds = buildSelect({ id: "seconds", onchange: () => this.setSeconds() }, SECONDS.map((value) => [value, t("analysis.seconds", { value })]));
     this.status = h("p", { class: "status" });
     this.values = h("ol", { class: "values" });
     this.line = h("p", { class: "pv", onmouseleave: () => this.leaveLine() });
@@ -32,7 +32,7 @@ export class AnalysisTab {
     /** @type {number | null} */
     this.wanted = null; // index of the previewed move of the principal variation
     box.replaceChildren(
-      formRow(t("analysis.time"), this.seconds),
+      buildFormRow(t("analysis.time"), this.seconds),
       this.status, this.values, this.line, this.more,
       h("h2", {}, t("review.title")), this.reviewBox,
     );
@@ -47,7 +47,7 @@ export class AnalysisTab {
     const { current } = state.game;
     this.seconds.value = String(settings.seconds);
     const shown = settings.engine && canShowHints(reviewer) ? current.analysis : null;
-    this.status.replaceChildren(...this.statusParts(current, shown));
+    this.status.replaceChildren(...this.renderStatus(current, shown));
     this.more.hidden = !shown || analyst.running || Boolean(shown.solved);
     if (this.shown !== shown) {
       this.shown = shown;
@@ -58,13 +58,13 @@ export class AnalysisTab {
   }
 
   /** @param {GameNode} current @param {Analysis | null} shown @returns {(Node | string)[]} */
-  statusParts(current, shown) {
+  renderStatus(current, shown) {
     if (!settings.engine) return [t("analysis.off")];
     if (current.over) return [t("analysis.over")];
     if (!canShowHints(reviewer)) return [t("analysis.hidden")];
     if (!shown) return [analyst.error || t("analysis.starting")];
     const { exact, depth, confidence, nodes, seconds } = shown;
-    const speed = seconds > 0.05 ? ` · ${t("analysis.speed", { speed: compact(nodes / seconds) })}` : "";
+    const speed = seconds > 0.05 ? ` · ${t("analysis.speed", { speed: formatCompact(nodes / seconds) })}` : "";
     if (exact) return [t("analysis.exact"), speed];
     const selective = confidence < 100 ? h("abbr", { title: t("analysis.selective.help") }, t("analysis.selective", { confidence })) : "";
     return [t("analysis.depth", { depth }), selective && " · ", selective, speed];
@@ -78,7 +78,7 @@ export class AnalysisTab {
     const moves = shown?.moves ?? [];
     const best = Math.max(...moves.map((entry) => entry.value));
     const kept = new Map([.../** @type {HTMLCollectionOf<HTMLElement>} */ (this.values.children)].map((item) => [item.getAttribute("data-move"), item]));
-    for (const { move } of moves) if (!kept.has(move)) kept.set(move, this.values.appendChild(this.valueOf(move)));
+    for (const { move } of moves) if (!kept.has(move)) kept.set(move, this.values.appendChild(this.buildValueItem(move)));
     const known = new Map(moves.map((entry, index) => [entry.move, { ...entry, index }]));
     for (const [move, item] of kept) {
       const value = known.get(move ?? "");
@@ -88,7 +88,7 @@ export class AnalysisTab {
   }
 
   /** @param {string} move */
-  valueOf(move) {
+  buildValueItem(move) {
     const button = h("button", { onclick: () => playMove(move) }, h("b", {}, move === "pass" ? t("move.pass") : move), " ", h("span"));
     return h("li", { "data-move": move }, button);
   }
@@ -97,12 +97,12 @@ export class AnalysisTab {
   drawLine(shown) {
     const moves = shown?.pv ?? [];
     while (this.line.children.length > moves.length) this.line.lastChild?.remove();
-    while (this.line.children.length < moves.length) this.line.append(this.stepOf(this.line.children.length));
+    while (this.line.children.length < moves.length) this.line.append(this.buildLineButton(this.line.children.length));
     moves.forEach((move, index) => (this.line.children[index].textContent = move === "pass" ? t("move.pass") : move));
   }
 
   /** @param {number} index */
-  stepOf(index) {
+  buildLineButton(index) {
     return h("button", {
       onmouseenter: () => this.previewLine(index),
       onfocus: () => this.previewLine(index),
@@ -136,15 +136,15 @@ export class AnalysisTab {
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     /** @type {HTMLElement[]} */
-    const parts = [this.reviewHead(game)];
-    if (retry) parts.push(this.trialBox(game, retry));
-    if (sides) parts.push(this.summaries(game, sides));
-    if (done) parts.push(this.mistakes(game));
+    const parts = [this.renderReviewHead(game)];
+    if (retry) parts.push(this.renderRetry(game, retry));
+    if (sides) parts.push(this.renderSummary(game, sides));
+    if (done) parts.push(this.renderMistakes(game));
     replaceContent(this.reviewBox, ...parts);
   }
 
   /** @param {Game} game */
-  reviewHead(game) {
+  renderReviewHead(game) {
     if (reviewer.running) {
       const total = reviewer.path.length - 1;
       return h("div", { class: "buttons" },
@@ -160,7 +160,7 @@ export class AnalysisTab {
   }
 
   /** @param {Game} game @param {Retry} given */
-  trialBox(game, { node, tried, loss }) {
+  renderRetry(game, { node, tried, loss }) {
     const good = loss !== null && loss < game.rules.inaccuracy;
     const key = tried === null ? "retry.ask" : loss === null ? "retry.analysing" : good ? "retry.right" : "retry.wrong";
     return h("div", { class: `retry ${good ? "good" : ""}`, role: "status" },
@@ -172,7 +172,7 @@ export class AnalysisTab {
   }
 
   /** @param {Game} game @param {SideSummary[]} sides */
-  summaries(game, sides) {
+  renderSummary(game, sides) {
     const line = (/** @type {number} */ side) => {
       const { moves, accuracy, mean_loss: mean, inaccuracies, mistakes, blunders } = sides[side];
       const cells = [moves, `${Math.round(accuracy)} %`, mean.toLocaleString(currentLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 }), inaccuracies, mistakes, blunders];
@@ -186,14 +186,14 @@ export class AnalysisTab {
   }
 
   /** @param {Game} game */
-  mistakes(game) {
+  renderMistakes(game) {
     const found = reviewer.mistakes;
     if (!found.length) return h("p", {}, reviewer.sides ? t("review.none") : "");
-    return h("ol", { class: "mistakes" }, ...found.map((node) => this.mistake(game, node)));
+    return h("ol", { class: "mistakes" }, ...found.map((node) => this.renderMistake(game, node)));
   }
 
   /** @param {Game} game @param {GameNode} node */
-  mistake(game, node) {
+  renderMistake(game, node) {
     const { move, mark, loss, best, side } = /** @type {MoveReview} */ (node.review);
     const values = { number: node.ply, side: sideName(game.family, side), move: move + mark, loss: formatSigned(-loss, 1), best };
     return h("li", { class: node === game.current ? "is-current" : "" },

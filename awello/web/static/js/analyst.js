@@ -1,6 +1,6 @@
 /** The analysis engine: values of all moves in the current position, refined while it searches. */
 import { GameNode } from "./game.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 import { loadLinePositions } from "./position-loader.js";
 import { settings } from "./settings.js";
 
@@ -36,7 +36,7 @@ export class Analyst extends EventTarget {
     this.error = "";
     this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
       if (reply.type === "analysis") mergeAnalysis(node, reply);
-      if (reply.type === "error") this.error = errorText(reply);
+      if (reply.type === "error") this.error = formatError(reply);
       if (reply.type === "done" || reply.type === "error") this.finish(node, reply.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
@@ -93,7 +93,7 @@ function mergeAnalysis(node, reply) {
 }
 
 /** The hints of the board for an analysis. @param {Analysis | null} analysis */
-export function hintsFromAnalysis(analysis) {
+export function toHints(analysis) {
   if (!analysis) return null;
   const most = Math.max(...analysis.moves.map((entry) => entry.value));
   const badge = String(analysis.depth || "");

@@ -11,7 +11,7 @@ function resolve(schema) {
 }
 
 /** The fields of a request, one per line. @param {any} operation */
-function fieldsOf(operation) {
+function renderFields(operation) {
   const schema = resolve(operation.requestBody?.content["application/json"]?.schema);
   const fields = Object.entries(schema?.properties ?? {}).map(([name, field]) => {
     const type = field.type ?? field.anyOf?.map((/** @type {any} */ one) => one.type).join(" or ") ?? "";
@@ -24,6 +24,6 @@ function fieldsOf(operation) {
 main.append(h("p", { class: "about" }, description.info.description.trim()), h("p", {}, h("a", { href: "/api/openapi.json" }, "openapi.json")));
 for (const [path, operations] of Object.entries(description.paths)) {
   for (const [method, operation] of Object.entries(operations)) {
-    main.append(h("section", {}, h("h2", {}, `${method.toUpperCase()} ${path}`), h("p", {}, h("b", {}, operation.summary ?? "")), h("p", {}, operation.description ?? ""), fieldsOf(operation)));
+    main.append(h("section", {}, h("h2", {}, `${method.toUpperCase()} ${path}`), h("p", {}, h("b", {}, operation.summary ?? "")), h("p", {}, operation.description ?? ""), renderFields(operation)));
   }
 }

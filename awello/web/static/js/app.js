@@ -11,7 +11,7 @@ import { GamesTab } from "./games-tab.js";
 import { setLanguage } from "./i18n.js";
 import { listenForPastedGames } from "./import-dialog.js";
 import { LabTab } from "./lab-tab.js";
-import { handleAddressChange, newGame, openLink, preferredGame, updateAddress } from "./navigation.js";
+import { handleAddressChange, openLink, preferredGame, startGame, updateAddress } from "./navigation.js";
 import { setServerOffline, showError } from "./notices.js";
 import { PlayTab } from "./play-tab.js";
 import { PositionTab } from "./position-tab.js";
@@ -39,8 +39,8 @@ async function start() {
   listenToPage();
   await loadRules().catch(showError);
   setState({ clubReady: findClub() });
-  const first = begin();
-  fillGames();
+  const first = openFirstGame();
+  fillGamePicker();
   subscribeAll();
   showTab("play");
   await first;
@@ -58,9 +58,9 @@ async function findClub() {
 }
 
 /** Open the game of the address, or a new one. */
-async function begin() {
+async function openFirstGame() {
   if (location.hash && (await openLink(location.hash))) return;
-  await newGame(preferredGame());
+  await startGame(preferredGame());
 }
 
 /** Subscribe to state changes; listeners run in this order. */
@@ -98,7 +98,7 @@ function listenToPage() {
   listenToTabs();
   listenForPastedGames();
   for (const [id, action] of Object.entries(BUTTONS)) byId(id).addEventListener("click", () => actions[action]());
-  byId("game-picker").addEventListener("change", () => newGame(byId("game-picker").value));
+  byId("game-picker").addEventListener("change", () => startGame(byId("game-picker").value));
   window.addEventListener("hashchange", handleAddressChange);
   listen(byId("graph"), "jump", ({ ply }) => goToNode(state.game.line[ply]));
   for (const id of ["clock-top", "clock-bottom"]) listen(byId(id), "flag", ({ side }) => state.game.clubGame || endGame(side, "time"));
@@ -118,13 +118,13 @@ function listenToBoard(box) {
 
 function changeLanguage() {
   translate(document);
-  fillGames();
+  fillGamePicker();
   rebuildPanels();
   notifyChange("game");
   byId("setting-language").focus();
 }
 
-function fillGames() {
+function fillGamePicker() {
   byId("game-picker").replaceChildren(...gameOptions().map(([name, label]) => new Option(label, name)));
 }
 

@@ -1,8 +1,8 @@
 /** Import files into the archive, and export the listed games. */
-import { download, h, replaceContent, select } from "./dom.js";
+import { buildSelect, download, h, replaceContent } from "./dom.js";
 import { FILE_EXTENSIONS } from "./game-export.js";
 import { currentLanguage, pluralKey, t, withColon } from "./i18n.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 import { api } from "./server.js";
 import { notifyChange } from "./store.js";
 
@@ -10,9 +10,9 @@ const MAX_UPLOAD_BYTES = 1 << 24; // largest upload
 const MAX_REPORTS = 20;
 const ACCEPTED_EXTENSIONS = ".wtb,.jou,.trn,.ggf,.ogn,.gam,.txt,.xot,.gz";
 /** @param {File} given */
-const isNames = ({ name }) => /\.(jou|trn)$/i.test(name);
+const isNamesFile = ({ name }) => /\.(jou|trn)$/i.test(name);
 /** @param {File} given */
-const isWthor = ({ name }) => /\.wtb(\.gz)?$/i.test(name);
+const isWthorFile = ({ name }) => /\.wtb(\.gz)?$/i.test(name);
 
 export class ArchiveFiles {
   /** @param {import("./archive-list.js").ArchiveList} list @param {ArchiveFiles} [before] */
@@ -28,7 +28,7 @@ export class ArchiveFiles {
     this.element = h("section", { class: "files" },
       h("p", { class: "muted" }, t("files.about")),
       h("div", { class: "buttons" }, h("label", { class: "button", htmlFor: "archive-files" }, t("files.choose")), this.input),
-      this.reports, this.exportRow(), this.exportStatus);
+      this.reports, this.buildExportRow(), this.exportStatus);
   }
 
   // ---- import -------------------------------------------------------------------------------------------------------
@@ -37,12 +37,12 @@ export class ArchiveFiles {
    * @param {File[]} files
    */
   async importFiles(files) {
-    const names = files.filter(isNames);
-    const others = files.filter((file) => !isNames(file));
-    const batches = others.map((file) => (isWthor(file) ? [file, ...names] : [file]));
-    for (const batch of others.some(isWthor) ? batches : [...batches, ...names.map((file) => [file])]) {
-      if (isWthor(batch[0]) && !names.length) this.confirmWithoutNames(batch);
-      else await this.send(batch);
+    const names = files.filter(isNamesFile);
+    const others = files.filter((file) => !isNamesFile(file));
+    const batches = others.map((file) => (isWthorFile(file) ? [file, ...names] : [file]));
+    for (const batch of others.some(isWthorFile) ? batches : [...batches, ...names.map((file) => [file])]) {
+      if (isWthorFile(batch[0]) && !names.length) this.confirmWithoutNames(batch);
+      else await this.upload(batch);
     }
   }
 
@@ -53,13 +53,13 @@ export class ArchiveFiles {
   confirmWithoutNames(batch) {
     const anyway = h("button", { onclick: () => {
       line.remove();
-      this.send(batch);
+      this.upload(batch);
     } }, t("files.anyway"));
     const line = this.addReport(t("files.nonames", { name: batch[0].name }), anyway);
   }
 
   /** @param {File[]} batch */
-  async send(batch) {
+  async upload(batch) {
     const [{ name }] = batch;
     const line = this.addReport(t("files.reading", { name }));
     try {
@@ -67,10 +67,10 @@ export class ArchiveFiles {
       if (body.size > MAX_UPLOAD_BYTES) throw Object.assign(new Error(), { code: "file_too_large" });
       const query = new URLSearchParams(batch.flatMap((file) => [["name", file.name], ["size", String(file.size)]]));
       const { files } = await api("POST", `/api/games/files?${query}`, body);
-      replaceContent(line, ...formatReport(files[0]));
+      replaceContent(line, ...renderReport(files[0]));
       notifyChange("archive");
     } catch (error) {
-      line.textContent = withColon(name, errorText(error));
+      line.textContent = withColon(name, formatError(error));
     }
   }
 
@@ -83,27 +83,27 @@ export class ArchiveFiles {
   }
 
   // ---- export -------------------------------------------------------------------------------------------------------
-  exportRow() {
+  buildExportRow() {
     const change = (/** @type {HandledEvent} */ event) => (this.format = event.target.value);
     return h("div", { class: "buttons" },
       h("label", { htmlFor: "files-format" }, t("files.listed")),
-      select({ id: "files-format", onchange: change }, Object.keys(FILE_EXTENSIONS).map((name) => [name, t(`files.${name}`)]), this.format),
+      buildSelect({ id: "files-format", onchange: change }, Object.keys(FILE_EXTENSIONS).map((name) => [name, t(`files.${name}`)]), this.format),
       h("button", { id: "files-export", onclick: () => this.exportGames() }, t("files.export")));
   }
 
   async exportGames() {
     this.exportStatus.textContent = "";
     try {
-      const response = await api("GET", `/api/games/file?format=${this.format}&${this.list.queryString()}`);
+      const response = await api("GET", `/api/games/file?format=${this.format}&${this.list.formatQuery()}`);
       download(`awello${FILE_EXTENSIONS[this.format]}`, response);
     } catch (error) {
-      this.exportStatus.textContent = errorText(error);
+      this.exportStatus.textContent = formatError(error);
     }
   }
 }
 
 /** The result of an import in one line, with errors of damaged games below it. @param {FileReport} report */
-function formatReport({ name, format, games, new: fresh, repeated, unfinished, damaged, damage }) {
+function renderReport({ name, format, games, new: fresh, repeated, unfinished, damaged, damage }) {
   if (format === "names") return [t("files.names", { name })];
   /** @param {number} number */
   const formatNumber = (number) => number.toLocaleString(currentLanguage());

@@ -1,10 +1,10 @@
 /** The list of archived games, with filters; a click opens a game on the board. */
-import { formRow, h, select } from "./dom.js";
+import { buildFormRow, buildSelect, h } from "./dom.js";
 import { gameOptions, sideName } from "./game-text.js";
 import { GAMES } from "./game.js";
 import { currentLanguage, pluralKey, t } from "./i18n.js";
 import { openArchivedGame } from "./import-dialog.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 import { api } from "./server.js";
 import { state } from "./store.js";
 
@@ -26,37 +26,37 @@ export class ArchiveList {
     this.status = h("p", { class: "muted", id: "archive-status", role: "status" });
     this.rows = h("ol", { class: "archive-rows", id: "archive-rows" });
     this.more = h("button", { id: "archive-more", hidden: true, onclick: () => this.load(this.last) }, t("archive.more"));
-    this.element = h("section", { class: "archive" }, this.filterForm(), this.status, this.rows, this.more);
+    this.element = h("section", { class: "archive" }, this.buildFilterForm(), this.status, this.rows, this.more);
   }
 
   // ---- filters ------------------------------------------------------------------------------------------------------
-  filterForm() {
+  buildFilterForm() {
     /** @type {[string, string][]} */
     const games = [["", t("archive.game.all")], ...gameOptions()];
     return h("form", { class: "archive-filters", onsubmit: (event) => event.preventDefault() },
-      this.filterInput("player"),
+      this.buildFilterInput("player"),
       h("details", { class: "disclosure", open: this.openFilters, ontoggle: (event) => (this.openFilters = event.target.open) }, h("summary", {}, t("archive.filters")),
-        this.filterSelect("game", games),
-        this.filterInput("opening"), this.filterInput("year", { maxLength: 9, placeholder: "1990-1999" }),
-        this.filterSelect("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
-        this.throughBox()));
+        this.buildFilterSelect("game", games),
+        this.buildFilterInput("opening"), this.buildFilterInput("year", { maxLength: 9, placeholder: "1990-1999" }),
+        this.buildFilterSelect("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
+        this.buildThroughCheckbox()));
   }
 
   /** @param {string} name @param {Properties} [more] */
-  filterInput(name, more = {}) {
+  buildFilterInput(name, more = {}) {
     const change = (/** @type {HandledEvent} */ event) => this.setFilter(name, event.target.value.trim());
-    return formRow(t(`archive.${name}`), h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.filters[name] ?? "", oninput: change, ...more }));
+    return buildFormRow(t(`archive.${name}`), h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.filters[name] ?? "", oninput: change, ...more }));
   }
 
   /** @param {string} name @param {[string, string][]} values */
-  filterSelect(name, values) {
+  buildFilterSelect(name, values) {
     const change = (/** @type {HandledEvent} */ event) => this.setFilter(name, event.target.value);
-    return formRow(t(`archive.${name}`), select({ id: `archive-${name}`, onchange: change }, values, this.filters[name]));
+    return buildFormRow(t(`archive.${name}`), buildSelect({ id: `archive-${name}`, onchange: change }, values, this.filters[name]));
   }
 
-  throughBox() {
+  buildThroughCheckbox() {
     const change = (/** @type {HandledEvent} */ event) => this.setFilter("through", event.target.checked);
-    return formRow(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.filters.through), onchange: change }));
+    return buildFormRow(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.filters.through), onchange: change }));
   }
 
   /** @param {string} name @param {string | boolean} value */
@@ -67,7 +67,7 @@ export class ArchiveList {
   }
 
   /** The filters as a query string of the API. */
-  queryString() {
+  formatQuery() {
     const { game } = state;
     const { through, ...others } = this.filters;
     const here = through ? { game: game.game, through: game.current.position.position ?? "" } : {};
@@ -84,7 +84,7 @@ export class ArchiveList {
   /** Load the list if the filters have changed. */
   update() {
     if (state.game.current.position.provisional && this.filters.through) return;
-    const query = this.queryString();
+    const query = this.formatQuery();
     if (query === this.query) return;
     this.query = query;
     this.load(null);
@@ -98,7 +98,7 @@ export class ArchiveList {
       if (request === this.request) this.show(response, before);
     } catch (error) {
       if (request !== this.request) return;
-      this.status.textContent = errorText(error);
+      this.status.textContent = formatError(error);
       if (!before) this.rows.replaceChildren();
       this.more.hidden = true;
     }
@@ -106,7 +106,7 @@ export class ArchiveList {
 
   /** @param {{ total: number, games: ArchivedGame[] }} page @param {number | null} before */
   show({ total, games }, before) {
-    const items = games.map((entry) => this.gameItem(entry));
+    const items = games.map((entry) => this.renderGame(entry));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
     this.last = games.at(-1)?.number ?? null;
@@ -117,7 +117,7 @@ export class ArchiveList {
   }
 
   /** @param {ArchivedGame} entry */
-  gameItem(entry) {
+  renderGame(entry) {
     const { number, game, players, winner, date, event, opening } = entry;
     const family = GAMES[game].family;
     /** @param {number} index */

@@ -1,7 +1,7 @@
 /** Saves finished games in the server's archive, each once. */
 import { HUMAN } from "./game.js";
 import { t } from "./i18n.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 import { api } from "./server.js";
 import { settings } from "./settings.js";
 import { notifyChange } from "./store.js";
@@ -13,7 +13,7 @@ export async function saveGame(game) {
   try {
     Object.assign(game.saved, await api("POST", "/api/games", toArchiveRequest(game)));
   } catch (error) {
-    if (error.code !== "no_archive") game.saved.error = errorText(error);
+    if (error.code !== "no_archive") game.saved.error = formatError(error);
   }
   notifyChange("archive");
 }

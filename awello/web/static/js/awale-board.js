@@ -4,7 +4,7 @@
  * The board paints its position, a preview or a frame of a sowing animation. All frames are computed in advance, so an
  * animation can be interrupted by painting the position.
  */
-import { layOutPit, layOutStore, sowingFrames } from "./awale-sowing.js";
+import { computeSowingFrames, layOutPit, layOutStore } from "./awale-sowing.js";
 import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";
 import { appendSvg, setAttribute, setText, SVG } from "./dom.js";
 import { pluralKey, t } from "./i18n.js";
@@ -61,22 +61,22 @@ class AwaleBoard extends Board {
     const far = this.config.rotated ? 0 : 1;
     const middle = (ROW_CENTRES.farRow + ROW_CENTRES.nearRow) / 2;
     const rows = [
-      this.#storeRow(far, ROW_CENTRES.farStore),
-      this.#pitRow(far, middle - PIT_CELL_HEIGHT),
-      this.#pitRow(1 - far, middle),
-      this.#storeRow(1 - far, ROW_CENTRES.nearStore),
+      this.#layOutStoreRow(far, ROW_CENTRES.farStore),
+      this.#layOutPitRow(far, middle - PIT_CELL_HEIGHT),
+      this.#layOutPitRow(1 - far, middle),
+      this.#layOutStoreRow(1 - far, ROW_CENTRES.nearStore),
     ];
     return { width: WIDTH, height: HEIGHT, rows };
   }
 
   /** @param {number} side @param {number} top */
-  #storeRow(side, top) {
+  #layOutStoreRow(side, top) {
     const cell = { name: STORES[side], left: STORE.left, size: STORE.width, span: 6 };
     return { top, size: STORE.height, cells: [cell] };
   }
 
   /** @param {number} side @param {number} top */
-  #pitRow(side, top) {
+  #layOutPitRow(side, top) {
     const names = NAMES.slice(side * 6, side * 6 + 6);
     if (!this.#isNear(side)) names.reverse();
     const cells = names.map((name, column) => ({ name, left: PIT.left + column * PIT.width, size: PIT.width }));
@@ -130,13 +130,13 @@ class AwaleBoard extends Board {
     const same = before && String(before.pits) === String(now.pits) && String(before.taken) === String(now.taken);
     if (!before || (same && before.rotated === now.rotated)) return;
     this.finishAnimation();
-    if (now.animate && now.sowing && String(before.pits) === String(now.before)) this.#sow();
+    if (now.animate && now.sowing && String(before.pits) === String(now.before)) this.#animateSowing();
   }
 
   /** Animate the last move seed by seed. */
-  #sow() {
+  #animateSowing() {
     const { speed } = this.config;
-    const list = isMotionEnabled() && speed > 0 ? sowingFrames(this.config, (name) => NAMES.indexOf(name)) : [];
+    const list = isMotionEnabled() && speed > 0 ? computeSowingFrames(this.config, (name) => NAMES.indexOf(name)) : [];
     let timer = 0;
     const next = () => {
       const frame = list.shift();
@@ -144,7 +144,7 @@ class AwaleBoard extends Board {
       this.#frame = frame;
       timer = setTimeout(next, speed * frame.ticks);
       this.paint();
-      this.#glide(frame.hand, speed * frame.ticks);
+      this.#animateHand(frame.hand, speed * frame.ticks);
     };
     this.startAnimation(() => {
       clearTimeout(timer);
@@ -157,7 +157,7 @@ class AwaleBoard extends Board {
   }
 
   /** @param {Hand | null} hand @param {number} duration */
-  #glide(hand, duration) {
+  #animateHand(hand, duration) {
     setAttribute(this.hand, "class", hand ? "awale-hand" : "awale-hand is-hidden");
     if (!hand) return;
     /** @param {number | string} at */
@@ -183,7 +183,7 @@ class AwaleBoard extends Board {
   /** @param {StoreNodes} store @param {number} side @param {number} count @param {string | null} target */
   #paintStore(store, side, count, target) {
     const { moves } = this.config;
-    const gain = target && this.config.side === side ? total(moves[target].captured) : 0;
+    const gain = target && this.config.side === side ? sumSeeds(moves[target].captured) : 0;
     setAttribute(store.group, "class", `awale-store${this.config.side === side ? " is-mover" : ""}`);
     setText(store.owner, t(`side.awale.${side}`));
     setText(store.gain, gain ? `+${gain}` : "");
@@ -234,7 +234,7 @@ class AwaleBoard extends Board {
 
   /** @param {Effect} given */
   #describeCapture({ captured }) {
-    return captured.length ? [t("awale.takes", { count: total(captured) })] : [];
+    return captured.length ? [t("awale.takes", { count: sumSeeds(captured) })] : [];
   }
 
   /** @param {string} name */
@@ -246,7 +246,7 @@ class AwaleBoard extends Board {
 }
 
 /** @param {[string, number][]} captured */
-const total = (captured) => captured.reduce((sum, [, count]) => sum + count, 0);
+const sumSeeds = (captured) => captured.reduce((sum, [, count]) => sum + count, 0);
 
 /** @param {number} count */
 function formatSeeds(count) {

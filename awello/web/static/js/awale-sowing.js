@@ -34,7 +34,7 @@ export function layOutStore(count) {
  * @param {BoardConfig} config
  * @param {(name: string) => number} indexOf
  */
-export function sowingFrames({ before, takenBefore, sowing }, indexOf) {
+export function computeSowingFrames({ before, takenBefore, sowing }, indexOf) {
   if (!sowing) return [];
   const pits = [...before];
   const taken = [...takenBefore];

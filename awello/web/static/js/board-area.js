@@ -4,7 +4,7 @@ import "./awale-board.js";
 import "./value-graph.js";
 import "./game-clock.js";
 import { actions } from "./actions.js";
-import { hintsFromAnalysis } from "./analyst.js";
+import { toHints } from "./analyst.js";
 import { boardElement, byId, h, reducedMotion, replaceContent } from "./dom.js";
 import { findOpening, findWinner, formatEvaluation, formatResult, nodeValues, playerLabel, sideName, sideSubject, sideTurn } from "./game-text.js";
 import { inRatedGame, isBoardPlayable, isClockRunning } from "./gameplay.js";
@@ -58,18 +58,18 @@ function drawBoard(game) {
   const fresh = current !== shownNode && current.parent === shownNode && !reducedMotion();
   board.config = {
     ...common, ...current.position.board, ...lastMove(current), preview: preview && { ...preview.position.board, moves: preview.moves },
-    hints: hintsVisible() ? hintsFromAnalysis(current.analysis) : null, side: current.position.side, moves: current.position.moves, refused: current.position.refused,
+    hints: areHintsVisible() ? toHints(current.analysis) : null, side: current.position.side, moves: current.position.moves, refused: current.position.refused,
     playable: isBoardPlayable(), marks: allMarks(current), animate: fresh,
   };
   shownNode = current;
 }
 
 /** Whether engine values are visible. */
-const hintsVisible = () => settings.engine && canShowHints(reviewer);
+const areHintsVisible = () => settings.engine && canShowHints(reviewer);
 
 /** The user's marks and the engine's mark. @param {GameNode} current */
 function allMarks(current) {
-  const line = hintsVisible() && settings.arrows ? current.analysis?.pv ?? [] : [];
+  const line = areHintsVisible() && settings.arrows ? current.analysis?.pv ?? [] : [];
   const best = line.find((move) => move !== "pass");
   return best ? [...state.marks, { from: best, to: null, by: "engine" }] : state.marks;
 }
@@ -90,13 +90,13 @@ function drawClocks(game) {
 
 /** @param {Game} game */
 function drawCaption(game) {
-  const evaluation = hintsVisible() && !game.current.over && formatEvaluation(game);
+  const evaluation = areHintsVisible() && !game.current.over && formatEvaluation(game);
   const more = state.editor ? [] : [findOpening(game)?.[currentLanguage()], evaluation];
-  byId("caption").replaceChildren(...[captionText(game), ...more].filter(Boolean).map((text) => h("span", {}, text)));
+  byId("caption").replaceChildren(...[formatCaption(game), ...more].filter(Boolean).map((text) => h("span", {}, text)));
 }
 
 /** @param {Game} game */
-function captionText(game) {
+function formatCaption(game) {
   const { current, family } = game;
   const { side } = current.position;
   const subject = { side: sideSubject(family, side) };
@@ -114,12 +114,12 @@ function drawBanner(game) {
   const banner = byId("banner");
   const shown = current.over && !state.editor && !current.children.length;
   banner.hidden = !shown;
-  const saved = saveStatusText(game);
-  const ended = clubGame?.endNode === current ? state.club?.bar.ending(clubGame) : null;
-  const drawn = current.id + currentLanguage() + saved + (ended?.state ?? "");
+  const saved = formatSaveStatus(game);
+  const ended = clubGame?.endNode === current ? state.club?.bar.prepareBanner(clubGame) : null;
+  const drawn = current.id + currentLanguage() + saved + (ended?.key ?? "");
   if (!shown || banner.dataset.state === drawn) return;
   banner.dataset.state = drawn;
-  const parts = ended?.parts() ?? [
+  const parts = ended?.render() ?? [
     h("button", { id: "banner-review", class: "primary", onclick: () => actions.reviewGame() }, t("review.begin")),
     h("button", { id: "banner-new", onclick: () => actions.startNewGame() }, t("control.new")),
     h("button", { id: "banner-rematch", onclick: () => actions.startRematch() }, t(`control.rematch.${family}`)),
@@ -163,7 +163,7 @@ function timeUsed(node, side) {
 }
 
 /** Whether the finished game was saved, as text. @param {Game} game */
-function saveStatusText({ saved, current }) {
+function formatSaveStatus({ saved, current }) {
   if (!saved || saved.moves !== current.moves.join(" ")) return "";
   if (saved.number) return t("archive.saved", { number: saved.number });
   return saved.error ? t("archive.unsaved", { error: saved.error }) : "";

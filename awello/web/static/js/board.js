@@ -227,7 +227,7 @@ export class Board extends HTMLElement {
     this.grid.setAttribute("role", "grid");
     this.grid.style.aspectRatio = `${width} / ${height}`;
     this.#rows = rows.map(({ top, size, label, cells }) => {
-      const node = child(this.grid, "board-row", "row");
+      const node = appendNode(this.grid, "board-row", "row");
       Object.assign(node.style, { top: percent(top, height), height: percent(size, height) });
       return { node, label, cells: cells.map((cell) => this.#buildCell(node, width, cell)) };
     });
@@ -236,7 +236,7 @@ export class Board extends HTMLElement {
 
   /** @param {HTMLElement} row @param {number} width @param {CellLayout} plan */
   #buildCell(row, width, { name, left, size, span }) {
-    const node = child(row, "board-cell", "gridcell");
+    const node = appendNode(row, "board-cell", "gridcell");
     node.dataset.cell = name;
     node.tabIndex = -1;
     if (span) node.setAttribute("aria-colspan", String(span));
@@ -317,12 +317,12 @@ export class Board extends HTMLElement {
     if (!step && event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     event.stopPropagation();
-    if (step) this.#neighbour(name, step).node.focus();
+    if (step) this.#findNeighbour(name, step).node.focus();
     else if (!event.repeat) this.#activate(event, 0);
   }
 
   /** @param {string} name @param {number[]} given */
-  #neighbour(name, [down, right]) {
+  #findNeighbour(name, [down, right]) {
     const y = this.#rows.findIndex((row) => row.cells.some((cell) => cell.name === name));
     const cells = this.#rows[y].cells;
     const x = cells.findIndex((cell) => cell.name === name);
@@ -397,7 +397,7 @@ const percent = (part, whole) => `${(part / whole) * 100}%`;
 const nameOf = (event) => eventElement(event).closest(".board-cell")?.getAttribute("data-cell") ?? null;
 
 /** @param {Element} parent @param {string} className @param {string} role */
-function child(parent, className, role) {
+function appendNode(parent, className, role) {
   const node = document.createElement("div");
   node.className = className;
   node.setAttribute("role", role);

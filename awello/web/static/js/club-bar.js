@@ -39,7 +39,7 @@ export class ClubBar {
     const drawn = JSON.stringify([...this.drawKey(game), currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    const parts = [...this.offlineBanner(), ...this.gameButtons(game), ...this.challengeRows(), ...(game.live ? this.controls(game) : [])];
+    const parts = [...this.renderOfflineBanner(), ...this.renderGameButtons(game), ...this.renderChallenges(), ...(game.live ? this.renderControls(game) : [])];
     this.element.hidden = !parts.length;
     replaceContent(this.element, ...parts);
   }
@@ -69,12 +69,12 @@ export class ClubBar {
     this.announcedOffer = text;
   }
 
-  offlineBanner() {
+  renderOfflineBanner() {
     return this.club.offline ? [h("strong", { class: "club-offline", role: "status" }, t("club.offline"))] : [];
   }
 
   /** The user's games, if there are others than the one on the board. @param {Game} given */
-  gameButtons({ clubGame: shown, live }) {
+  renderGameButtons({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()];
     if (!games.some((own) => own.game !== shown?.number || !live)) return [];
@@ -89,57 +89,57 @@ export class ClubBar {
   }
 
   /** Challenges, unless the club tab shows them. */
-  challengeRows() {
+  renderChallenges() {
     const { club } = this;
-    return state.tab === "club" ? [] : [...club.challenges.values()].map((offer) => challengeRow(club, offer, "bar"));
+    return state.tab === "club" ? [] : [...club.challenges.values()].map((offer) => renderChallenge(club, offer, "bar"));
   }
 
   // ---- the game on the board ----------------------------------------------------------------------------------------
   /** @param {Game} given */
-  controls({ clubGame: game, rules }) {
+  renderControls({ clubGame: game, rules }) {
     if (!game.playing) return [h("span", { class: "muted" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
-    if (this.resigning) return this.resignQuestion(game);
+    if (this.resigning) return this.renderResignQuestion(game);
     const started = game.state.ply > (game.ownSide ?? 0) || game.state.tournament !== null; // a tournament game cannot be aborted
     return [
-      ...this.countdown(game),
-      ...this.claimControls(game, rules),
-      ...(rules.has_draw_offers ? this.drawControls(game, rules.family) : []),
-      started ? this.button("resign", game, () => this.confirmResign(game)) : this.button("abort", game, () => this.sendAction("abort", game)),
+      ...this.renderCountdown(game),
+      ...this.renderClaimControls(game, rules),
+      ...(rules.has_draw_offers ? this.renderDrawOfferControls(game, rules.family) : []),
+      started ? this.renderButton("resign", game, () => this.confirmResign(game)) : this.renderButton("abort", game, () => this.sendAction("abort", game)),
     ];
   }
 
   /** Time left for a first move. @param {ClubGame} given */
-  countdown({ firstMoveSeconds: seconds, ownSide: mine, state: { players, mover } }) {
+  renderCountdown({ firstMoveSeconds: seconds, ownSide: mine, state: { players, mover } }) {
     if (seconds === null || mine === null) return [];
     const { name } = players[1 - mine];
     return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first.own" : "club.first.other", { name, seconds }))];
   }
 
   /** Claims after the opponent has left. @param {ClubGame} game @param {Rules} rules */
-  claimControls(game, rules) {
+  renderClaimControls(game, rules) {
     const seconds = game.claimSeconds;
     if (seconds === null) return [];
     const { name } = game.state.players[1 - (game.ownSide ?? 0)];
     const text = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.left.wait" : "club.left", { name, seconds }));
     if (seconds) return [text];
-    const draw = rules.has_draw_offers ? [this.button("claim.draw", game, () => this.sendAction("claim", game, { draw: true }))] : [];
-    return [text, this.button("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
+    const draw = rules.has_draw_offers ? [this.renderButton("claim.draw", game, () => this.sendAction("claim", game, { draw: true }))] : [];
+    return [text, this.renderButton("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
   }
 
   /** @param {ClubGame} game @param {Family} family */
-  drawControls(game, family) {
+  renderDrawOfferControls(game, family) {
     const { draw_offer: offer } = game.state;
-    if (offer === game.ownSide) return [this.button("draw.withdraw", game, () => this.sendAction("draw", game, { accept: false }))];
-    if (offer === null) return [this.button("draw.offer", game, () => this.sendAction("draw", game))];
+    if (offer === game.ownSide) return [this.renderButton("draw.withdraw", game, () => this.sendAction("draw", game, { accept: false }))];
+    if (offer === null) return [this.renderButton("draw.offer", game, () => this.sendAction("draw", game))];
     return [
       h("strong", {}, t(`club.draw.offered.${family}`, { side: sideSubject(family, offer) })),
-      this.button("draw.accept", game, () => this.sendAction("draw", game)),
-      this.button("draw.decline", game, () => this.sendAction("draw", game, { accept: false })),
+      this.renderButton("draw.accept", game, () => this.sendAction("draw", game)),
+      this.renderButton("draw.decline", game, () => this.sendAction("draw", game, { accept: false })),
     ];
   }
 
   /** @param {string} name @param {ClubGame} game @param {() => void} onclick @param {Properties} [more] */
-  button(name, game, onclick, more = {}) {
+  renderButton(name, game, onclick, more = {}) {
     return h("button", { id: `club-${name.replace(".", "-")}`, disabled: !this.club.connection.online, onclick, ...more }, t(`club.${name}`));
   }
 
@@ -151,11 +151,11 @@ export class ClubBar {
   }
 
   /** @param {ClubGame} game */
-  resignQuestion(game) {
+  renderResignQuestion(game) {
     return [
       h("strong", {}, t("club.resign.confirm")),
-      this.button("resign.yes", game, () => this.sendAction("resign", game)),
-      this.button("resign.no", game, () => {
+      this.renderButton("resign.yes", game, () => this.sendAction("resign", game)),
+      this.renderButton("resign.no", game, () => {
         this.resigning = null;
         this.draw();
       }, { disabled: false }),
@@ -170,20 +170,20 @@ export class ClubBar {
   }
 
   // ---- the end of a game --------------------------------------------------------------------------------------------
-  /** The banner below the result of a club game, and the state it depends on. @param {ClubGame} game */
-  ending(game) {
+  /** The content of the banner below the result of a club game, and the key of the state on which it depends. @param {ClubGame} game */
+  prepareBanner(game) {
     const { club } = this;
     const offeredBy = club.rematches.get(game.number) ?? "";
-    return { state: JSON.stringify([offeredBy, club.name, game.ownSide, club.connection.online]), parts: () => this.endingParts(game, offeredBy) };
+    return { key: JSON.stringify([offeredBy, club.name, game.ownSide, club.connection.online]), render: () => this.renderBanner(game, offeredBy) };
   }
 
   /** @param {ClubGame} game @param {string} offeredBy */
-  endingParts(game, offeredBy) {
+  renderBanner(game, offeredBy) {
     const { state: ended, ownSide: mine } = game;
     const rated = ended.players.filter(({ rating_after: after }) => after !== null);
     return [
       rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, withColon(player.name, formatRatingChange(player))))),
-      mine !== null && this.rematchControl(game, offeredBy),
+      mine !== null && this.renderRematchButton(game, offeredBy),
       ended.ply > 0 && h("button", { id: "banner-review", onclick: () => actions.reviewGame() }, t("review.begin")),
       h("button", { id: "club-back", onclick: () => showTab("club", "lobby") }, t("club.lobby.back")),
       h("small", {}, formatTerms(ended)),
@@ -191,7 +191,7 @@ export class ClubBar {
   }
 
   /** @param {ClubGame} game @param {string} offeredBy */
-  rematchControl(game, offeredBy) {
+  renderRematchButton(game, offeredBy) {
     if (offeredBy === this.club.name) return h("span", { role: "status" }, t("club.rematch.waiting"));
     const text = offeredBy ? t("club.rematch.accept", { name: offeredBy }) : t("club.rematch");
     return h("button", { id: "club-rematch", class: "primary", disabled: !this.club.connection.online, onclick: () => this.club.rematch(game.number) }, text);
@@ -199,7 +199,7 @@ export class ClubBar {
 }
 
 /** A received challenge with its buttons. @param {Club} club @param {Offer} offer @param {string} prefix */
-export function challengeRow(club, offer, prefix) {
+export function renderChallenge(club, offer, prefix) {
   const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },
     h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, formatTerms(offer) + side)),

@@ -1,5 +1,5 @@
 /** The user's bots: create one, create a token for it, revoke it. */
-import { clubErrorText } from "./club-text.js";
+import { formatClubError } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
 import { announce } from "./notices.js";
@@ -25,7 +25,7 @@ export class ClubBots {
     try {
       await work();
     } catch (error) {
-      this.error.textContent = clubErrorText(error);
+      this.error.textContent = formatClubError(error);
     }
   }
 
@@ -33,7 +33,7 @@ export class ClubBots {
     return this.run(async () => {
       const bots = await api("GET", "/api/club/bots");
       const tokens = await Promise.all(bots.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/bots/${name}/tokens`)));
-      this.list.replaceChildren(...bots.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ index) => this.botCard(name, tokens[index])));
+      this.list.replaceChildren(...bots.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ index) => this.renderBot(name, tokens[index])));
     });
   }
 
@@ -48,8 +48,8 @@ export class ClubBots {
   }
 
   /** @param {string} name @param {Token[]} tokens */
-  botCard(name, tokens) {
-    const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.tokenRow(name, token)));
+  renderBot(name, tokens) {
+    const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.renderToken(name, token)));
     const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
     const fresh = h("div", { class: "club-token", role: "status" });
     return h("article", { class: "club-card" }, h("h3", {}, name),
@@ -60,7 +60,7 @@ export class ClubBots {
   }
 
   /** @param {string} name @param {Token} token */
-  tokenRow(name, { id, label, created }) {
+  renderToken(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-own-offer" }, h("span", {}, label, " ", h("small", {}, when)),
       h("button", { id: `revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.run(async () => {
@@ -81,7 +81,7 @@ export class ClubBots {
       const { token } = await api("POST", `/api/club/bots/${name}/tokens`, { label: label.value.trim() });
       label.value = "";
       const tokens = await api("GET", `/api/club/bots/${name}/tokens`);
-      rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.tokenRow(name, one)));
+      rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.renderToken(name, one)));
       const text = h("input", { id: `token-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
       fresh.replaceChildren(

@@ -1,5 +1,5 @@
 /** Chat with the opponent: off by default; messages are kept only while the page is open. */
-import { clubErrorText } from "./club-text.js";
+import { formatClubError } from "./club-text.js";
 import { byId, h } from "./dom.js";
 import { t, withColon } from "./i18n.js";
 import { announce, showNotice } from "./notices.js";
@@ -121,7 +121,7 @@ export class ChatBox {
       if (this.text.value.trim() === text) this.text.value = "";
       notifyChange("club");
     } catch (error) {
-      this.error.textContent = clubErrorText(error);
+      this.error.textContent = formatClubError(error);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** A club game on the board: follows the server's state and sends the user's moves. */
-import { clubErrorText, formatPlayer } from "./club-text.js";
+import { formatClubError, formatPlayer } from "./club-text.js";
 import { announceEnd } from "./game-text.js";
 import { GameNode } from "./game.js";
 import { applyMove, goTo } from "./gameplay.js";
@@ -98,12 +98,12 @@ export class ClubGame {
     } catch (error) {
       if (error.code === "offline") return; // sent again after reconnecting
       if (RETRY_CODES.includes(error.code)) {
-        showNotice(clubErrorText(error));
+        showNotice(formatClubError(error));
         setTimeout(() => this.pendingMove === pendingMove && this.send(), RESEND_DELAY_MS);
         return;
       }
       if (this.pendingMove === pendingMove) this.pendingMove = null;
-      showNotice(clubErrorText(error));
+      showNotice(formatClubError(error));
       this.scheduleSync();
     }
   }
@@ -115,7 +115,7 @@ export class ClubGame {
     try {
       this.update({ ...(await this.club.connection.request("watch", { game: this.number })), receivedAt: performance.now() });
     } catch (error) {
-      if (error.code !== "offline") showNotice(clubErrorText(error));
+      if (error.code !== "offline") showNotice(formatClubError(error));
       return;
     }
     if (this.pendingMove?.ply === this.state.ply && !this.state.over) this.send();

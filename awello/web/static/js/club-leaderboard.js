@@ -1,6 +1,6 @@
 /** The leaderboard of a game and speed. */
-import { clubErrorText, formatRating } from "./club-text.js";
-import { formRow, h, select } from "./dom.js";
+import { formatClubError, formatRating } from "./club-text.js";
+import { buildFormRow, buildSelect, h } from "./dom.js";
 import { gameOptions } from "./game-text.js";
 import { t } from "./i18n.js";
 import { preferredGame } from "./navigation.js";
@@ -13,14 +13,14 @@ export class ClubLeaderboard {
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
-    this.variant = select({ id: "leaderboard-variant", onchange: () => this.load() }, gameOptions(), preferredGame());
-    this.speed = select({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
+    this.variant = buildSelect({ id: "leaderboard-variant", onchange: () => this.load() }, gameOptions(), preferredGame());
+    this.speed = buildSelect({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
     this.status = h("p", { class: "muted", id: "leaderboard-status", role: "status" });
     this.rows = h("tbody");
     const heads = ["rank", "player", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
     this.table = h("table", { class: "summary club-table", id: "leaderboard", hidden: true }, h("caption", { class: "visually-hidden" }, t("club.view.leaderboard")), h("thead", {}, h("tr", {}, ...heads)), this.rows);
     this.element = h("section", { "aria-label": t("club.view.leaderboard") },
-      formRow(t("club.form.variant"), this.variant), formRow(t("club.form.speed"), this.speed),
+      buildFormRow(t("club.form.variant"), this.variant), buildFormRow(t("club.form.speed"), this.speed),
       this.table, this.status);
   }
 
@@ -30,7 +30,7 @@ export class ClubLeaderboard {
       const response = await api("GET", `/api/club/leaderboard?${query}`);
       if (query.get("variant") === this.variant.value && query.get("speed") === this.speed.value) this.show(response);
     } catch (error) {
-      this.status.textContent = clubErrorText(error);
+      this.status.textContent = formatClubError(error);
     }
   }
 

@@ -1,7 +1,7 @@
 /** The lobby: open offers, a form to offer a game, challenges, live games and players online. */
-import { challengeRow } from "./club-bar.js";
+import { renderChallenge } from "./club-bar.js";
 import { clubSideName, formatRating, formatTerms } from "./club-text.js";
-import { formRow, h, replaceContent, select } from "./dom.js";
+import { buildFormRow, buildSelect, h, replaceContent } from "./dom.js";
 import { gameOptions } from "./game-text.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
 import { preferredGame } from "./navigation.js";
@@ -21,21 +21,21 @@ export class ClubLobby {
     this.online = h("div", { id: "club-online", class: "club-names" });
     /** @type {[string, string][]} */
     const times = Object.entries(TIME_PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
-    this.variant = select({ id: "club-variant", onchange: () => this.updateSideOptions() }, gameOptions(), preferredGame());
-    this.time = select({ id: "club-time", onchange: () => this.toggleMinutes() }, [...times, ["other", t("club.time.other")]]);
+    this.variant = buildSelect({ id: "club-variant", onchange: () => this.updateSideOptions() }, gameOptions(), preferredGame());
+    this.time = buildSelect({ id: "club-time", onchange: () => this.toggleMinutes() }, [...times, ["other", t("club.time.other")]]);
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
     this.rated = h("input", { id: "club-rated", type: "checkbox", checked: true });
     this.side = h("select", { id: "club-side" });
     this.name = h("input", { id: "club-opponent", list: "club-online-names", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anyone") });
     this.onlineOptions = h("datalist", { id: "club-online-names" });
-    this.minutesRow = this.formRow("minutes", this.minutes);
+    this.minutesRow = this.buildFormRow("minutes", this.minutes);
     this.minutesRow.hidden = true;
     this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
     this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        this.formRow("opponent", this.name), this.onlineOptions, this.formRow("variant", this.variant), this.formRow("time", this.time), this.minutesRow,
-        this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.error,
+        this.buildFormRow("opponent", this.name), this.onlineOptions, this.buildFormRow("variant", this.variant), this.buildFormRow("time", this.time), this.minutesRow,
+        this.buildFormRow("increment", this.increment), this.buildFormRow("side", this.side), this.buildFormRow("rated", this.rated), this.error,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
     this.heading = h("h2", {}, t("club.online"));
     this.element = h("section", { "aria-label": t("club.view.lobby") },
@@ -51,8 +51,8 @@ export class ClubLobby {
   }
 
   /** @param {string} name @param {HTMLElement} control */
-  formRow(name, control) {
-    return formRow(t(`club.form.${name}`), control);
+  buildFormRow(name, control) {
+    return buildFormRow(t(`club.form.${name}`), control);
   }
 
   updateSideOptions() {
@@ -72,8 +72,8 @@ export class ClubLobby {
     if (!this.error.textContent) this.name.value = "";
   }
 
-  /** Open the form with an opponent. @param {string} name */
-  invite(name) {
+  /** Open the form to challenge a player. @param {string} name */
+  prepareChallenge(name) {
     this.form.open = true;
     this.name.value = name;
     this.variant.focus();
@@ -87,19 +87,19 @@ export class ClubLobby {
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     this.form.hidden = !club.name;
-    replaceContent(this.challengeList, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
-    const sent = [...club.sent].map(([number, { name, variant }]) => this.ownOfferRow(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
-    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.ownOfferRow(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.seekRow(offer)));
+    replaceContent(this.challengeList, ...[...club.challenges.values()].map((offer) => renderChallenge(club, offer, "lobby")));
+    const sent = [...club.sent].map(([number, { name, variant }]) => this.renderOwnOffer(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
+    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.renderOwnOffer(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.renderSeek(offer)));
     replaceContent(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "muted" }, t("club.seeks.none")));
-    const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.gameRow(game));
+    const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.renderGame(game));
     replaceContent(this.games, ...games, games.length ? null : h("li", { class: "muted" }, t("club.games.none")));
     this.heading.textContent = `${t("club.online")} (${lobby.online_count})`;
-    replaceContent(this.online, ...lobby.online.slice(0, MAX_ROWS).map((name) => this.playerButton(name)));
+    replaceContent(this.online, ...lobby.online.slice(0, MAX_ROWS).map((name) => this.renderPlayer(name)));
     this.onlineOptions.replaceChildren(...lobby.online.filter((name) => name !== club.name).map((value) => h("option", { value })));
   }
 
   /** @param {Offer} offer */
-  seekRow(offer) {
+  renderSeek(offer) {
     const { club } = this;
     const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
     const botMark = offer.bot ? ` · ${t("club.bot")}` : "";
@@ -109,19 +109,19 @@ export class ClubLobby {
   }
 
   /** @param {number} number @param {string} text */
-  ownOfferRow(number, text) {
+  renderOwnOffer(number, text) {
     return h("li", { class: "club-own-offer" }, h("span", {}, text), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
   }
 
   /** @param {LobbyGame} given */
-  gameRow({ game, variant, players }) {
+  renderGame({ game, variant, players }) {
     const own = players.includes(this.club.name ?? "");
     return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
       h("strong", {}, players.join(" – ")), h("span", { class: "club-action" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${variant}`))));
   }
 
   /** @param {string} name */
-  playerButton(name) {
+  renderPlayer(name) {
     return h("button", { id: `club-online-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
   }
 }

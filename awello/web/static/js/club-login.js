@@ -1,6 +1,6 @@
 /** The form to log in or create an account. */
-import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
-import { byId, formRow, h } from "./dom.js";
+import { formatClubError, MIN_PASSWORD_CHARS } from "./club-text.js";
+import { buildFormRow, byId, h } from "./dom.js";
 import { t } from "./i18n.js";
 
 export class ClubLogin {
@@ -19,7 +19,7 @@ export class ClubLogin {
       this.title,
       h("p", { class: "muted" }, t("club.login.about")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        formRow(t("club.name"), this.name), formRow(t("club.password"), this.password), this.help, this.error,
+        buildFormRow(t("club.name"), this.name), buildFormRow(t("club.password"), this.password), this.help, this.error,
         h("div", { class: "buttons" }, this.submitButton, this.switchButton)));
     this.updateLabels();
   }
@@ -49,7 +49,7 @@ export class ClubLogin {
       this.password.value = "";
       byId("club-view-lobby").focus();
     } catch (error) {
-      this.error.textContent = clubErrorText(error);
+      this.error.textContent = formatClubError(error);
       (error.code === "invalid_name" || error.code === "name_taken" ? this.name : this.password).focus();
     } finally {
       this.submitButton.disabled = false;

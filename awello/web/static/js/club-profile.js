@@ -1,5 +1,5 @@
 /** A player's profile: ratings, recent games, and a download of all games. */
-import { clubErrorText, formatRating, formatTimeControl } from "./club-text.js";
+import { formatClubError, formatRating, formatTimeControl } from "./club-text.js";
 import { byId, h } from "./dom.js";
 import { currentLanguage, formatSigned, pluralKey, t } from "./i18n.js";
 import { api } from "./server.js";
@@ -26,7 +26,7 @@ export class ClubProfile {
       const response = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${PAGE_SIZE}`);
       if (this.name === name) this.show(response);
     } catch (error) {
-      if (this.name === name) this.element.replaceChildren(h("p", { class: "error", role: "status" }, clubErrorText(error)));
+      if (this.name === name) this.element.replaceChildren(h("p", { class: "error", role: "status" }, formatClubError(error)));
     }
   }
 
@@ -40,19 +40,19 @@ export class ClubProfile {
     this.element.replaceChildren(
       h("h2", {}, name), h("p", { class: "muted" }, [ownerText, online ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
-        this.club.name && online && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
-        this.club.name && name !== this.club.name ? this.blockButton(name) : null,
+        this.club.name && online && name !== this.club.name ? h("button", { id: "club-challenge", onclick: () => this.challenge(name) }, t("club.challenge")) : null,
+        this.club.name && name !== this.club.name ? this.renderBlockButton(name) : null,
         games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
-      ratings.length ? ratingTable(ratings) : h("p", { class: "muted" }, t("club.ratings.none")),
+      ratings.length ? renderRatings(ratings) : h("p", { class: "muted" }, t("club.ratings.none")),
       h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "muted" }, t("club.last.none")), this.more);
   }
 
   /** The button that blocks or unblocks the player. @param {string} name */
-  blockButton(name) {
+  renderBlockButton(name) {
     const blocked = this.club.blocked.has(name);
     const press = async () => {
       await this.club.block(name, !blocked);
-      const button = this.blockButton(name);
+      const button = this.renderBlockButton(name);
       byId("club-block")?.replaceWith(button);
       button.focus();
     };
@@ -60,9 +60,9 @@ export class ClubProfile {
   }
 
   /** @param {string} name */
-  invite(name) {
+  challenge(name) {
     this.tab.show("lobby");
-    this.tab.views.lobby.invite(name);
+    this.tab.views.lobby.prepareChallenge(name);
   }
 
   async loadMore() {
@@ -70,13 +70,13 @@ export class ClubProfile {
       const { recent_games: last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${PAGE_SIZE}&before=${this.last}`);
       this.addGames(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
-      this.more.textContent = clubErrorText(error);
+      this.more.textContent = formatClubError(error);
     }
   }
 
   /** Add games to the list. @param {PlayedGame[]} last */
   addGames(last) {
-    const items = last.map((game) => this.gameRow(game));
+    const items = last.map((game) => this.renderGame(game));
     this.rows.append(...items);
     this.last = last.at(-1)?.number ?? 0;
     this.more.hidden = last.length < PAGE_SIZE;
@@ -84,7 +84,7 @@ export class ClubProfile {
   }
 
   /** @param {PlayedGame} game */
-  gameRow(game) {
+  renderGame(game) {
     const { number, players, side, rating_change: change } = game;
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.started);
     const facts = [t(`game.${game.variant}`), formatTimeControl(game), when].join(" · ");
@@ -108,7 +108,7 @@ function formatScore({ score, side }) {
 }
 
 /** @param {PoolRating[]} ratings */
-function ratingTable(ratings) {
+function renderRatings(ratings) {
   const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
   /** @param {PoolRating} pool */
   const row = (pool) => h("tr", {},

@@ -7,12 +7,12 @@ import { ClubLobby } from "./club-lobby.js";
 import { ClubLogin } from "./club-login.js";
 import { ClubPassword } from "./club-password.js";
 import { ClubProfile } from "./club-profile.js";
-import { clubErrorText, clubSideName, formatRating, formatTerms } from "./club-text.js";
+import { clubSideName, formatClubError, formatRating, formatTerms } from "./club-text.js";
 import { ClubTournaments } from "./club-tournaments.js";
 import { byId, h } from "./dom.js";
 import { t, withColon } from "./i18n.js";
 import { showNotice } from "./notices.js";
-import { makeMoveList, toMoveTree } from "./play-tab.js";
+import { buildMoveList, toMoveTree } from "./play-tab.js";
 import { state } from "./store.js";
 
 /** @type {(keyof ClubViews)[]} */
@@ -111,14 +111,14 @@ export class ClubTab {
     /** @type {[keyof ClubViews, unknown][]} */
     const known = [["game", state.game.clubGame], ["lobby", true], ["tournaments", true], ["leaderboard", true], ["profile", club.name], ["bots", club.name]];
     const focused = this.nav.contains(document.activeElement) ? document.activeElement?.id : null;
-    this.nav.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.viewButton(name, name === this.view && (name !== "profile" || own))));
+    this.nav.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.renderViewButton(name, name === this.view && (name !== "profile" || own))));
     if (focused) document.getElementById(focused)?.focus();
     this.account.hidden = !club.name;
     this.account.replaceChildren(h("span", {}, t("club.you", { name: club.name ?? "" })), h("button", { id: "club-logout", onclick: () => this.logOut() }, t("club.logout")));
   }
 
   /** @param {keyof ClubViews} name @param {boolean} chosen */
-  viewButton(name, chosen) {
+  renderViewButton(name, chosen) {
     return h("button", { id: `club-view-${name}`, "aria-current": chosen ? "page" : null, onclick: () => this.show(name) }, t(`club.view.${name}`));
   }
 
@@ -126,7 +126,7 @@ export class ClubTab {
     try {
       await this.club.logOut();
     } catch (error) {
-      showNotice(clubErrorText(error));
+      showNotice(formatClubError(error));
     }
   }
 }
@@ -142,7 +142,7 @@ class ClubGameView {
     this.tab = tab;
     this.shown = 0; // number of the game
     this.head = h("div", { class: "club-head" });
-    this.list = makeMoveList();
+    this.list = buildMoveList();
     this.chat = new ChatBox(club);
     this.element = h("section", { "aria-label": t("club.view.game") }, this.head, this.chat.element, this.list);
   }

@@ -1,7 +1,7 @@
 /** Texts of the club: time controls, game terms, ratings, dates and errors. */
 import { GAMES } from "./game.js";
 import { currentLanguage, formatSigned, pluralKey, t, translateError } from "./i18n.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 
 export const MIN_PASSWORD_CHARS = 10; // as on the server
 const DAY_SECONDS = 86400;
@@ -64,4 +64,4 @@ export const clubSideName = (variant, side) => t(`side.${GAMES[variant].family}.
 export const formatRatingChange = ({ rating, rating_after: after }) => `${rating} → ${after} (${formatSigned((after ?? rating) - rating)})`;
 
 /** The text of an error of the club in the user's language. @param {ErrorInfo} error */
-export const clubErrorText = (error) => translateError(`club.error.${error.code}`, error) ?? errorText(error);
+export const formatClubError = (error) => translateError(`club.error.${error.code}`, error) ?? formatError(error);

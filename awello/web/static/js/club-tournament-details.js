@@ -21,27 +21,27 @@ export function renderTournament(details, view) {
   return [
     h("h2", { id: "tournament-name" }, name),
     h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })}`),
-    h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.stateParts(details))),
-    ...ownStatus(details, view),
-    ...(state === "open" || state === "cancelled" ? entrantList(details, view) : [standingsTable(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
-    ...roundSections(details, view),
+    h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.renderState(details))),
+    ...renderOwnStatus(details, view),
+    ...(state === "open" || state === "cancelled" ? renderEntrants(details, view) : [renderStandings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
+    ...renderRounds(details, view),
     h("p", {}, h("a", { id: "tournament-link", href: `#club/tournament/${number}` }, t("club.tournament.link"))),
   ];
 }
 
 /** The user's pairing, or the buttons to enter. @param {Tournament} details @param {ClubTournaments} view */
-function ownStatus(details, view) {
+function renderOwnStatus(details, view) {
   const { state, round, pairings, grace } = details;
   const { name } = view.club;
   const mine = state === "playing" && name ? pairings.find((pairing) => pairing.round === round && (pairing.first === name || pairing.second === name)) : null;
-  if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...ownPairing(mine, view))];
+  if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...renderOwnPairing(mine, view))];
   if (state !== "open") return [];
   const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.entered.about", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
-  return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.enterButton(details) : view.loginButton())].filter(Boolean);
+  return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.renderEntryButton(details) : view.renderLoginButton())].filter(Boolean);
 }
 
 /** @param {Pairing} given @param {ClubTournaments} more */
-function ownPairing({ round, first, second, game, points: gained }, { club }) {
+function renderOwnPairing({ round, first, second, game, points: gained }, { club }) {
   if (second === null) return [h("strong", {}, t("club.round.bye", { round }))];
   const text = h("strong", {}, t("club.round.against", { round, name: first === club.name ? second : first }));
   if (gained) return [text];
@@ -54,22 +54,22 @@ function ownPairing({ round, first, second, game, points: gained }, { club }) {
  * @param {string} name
  * @param {ClubTournaments} view
  */
-const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
+const renderName = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
 
 /** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
-function entrantList({ standings: rows }, view) {
+function renderEntrants({ standings: rows }, view) {
   if (!rows.length) return [];
   return [h("h2", {}, t("club.tournament.entrants")), h("div", { id: "tournament-entrants", class: "club-names" }, ...rows.map(({ name }) => h("button", { id: `entrant-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
 }
 
 /** @param {Tournament} given @param {ClubTournaments} view */
-function standingsTable({ standings: rows }, view) {
+function renderStandings({ standings: rows }, view) {
   /** @param {string} name */
   const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
   /** @param {TournamentRow} each */
   const row = (each) => h("tr", { class: each.name === view.club.name ? "is-current" : "" },
     h("td", {}, String(each.rank)),
-    h("th", { scope: "row" }, nameButton("standing", each.name, view), each.bot ? h("small", {}, t("club.bot")) : null),
+    h("th", { scope: "row" }, renderName("standing", each.name, view), each.bot ? h("small", {}, t("club.bot")) : null),
     ...COLUMNS.map((column) => h("td", {}, formatNumber(each[column]))));
   return h("table", { class: "summary club-table club-standings", id: "tournament-standings" },
     h("caption", { class: "visually-hidden" }, t("club.standings")),
@@ -82,10 +82,10 @@ function standingsTable({ standings: rows }, view) {
  * @param {Tournament} given
  * @param {ClubTournaments} view
  */
-function roundSections({ pairings, round: last }, view) {
+function renderRounds({ pairings, round: last }, view) {
   const numbers = [...new Set(pairings.map(({ round }) => round))].reverse();
   return numbers.map((round) => {
-    const rows = pairings.filter((pairing) => pairing.round === round).map((pairing) => pairingRow(pairing, view));
+    const rows = pairings.filter((pairing) => pairing.round === round).map((pairing) => renderPairing(pairing, view));
     /** @type {HTMLDetailsElement} */
     const box = h("details", { id: `round-${round}`, class: "disclosure club-round", open: view.roundToggles.get(round) ?? round === last },
       h("summary", { id: `round-title-${round}`, onclick: () => view.roundToggles.set(round, !box.open) }, t("club.round", { round })), h("ol", { class: "club-rows" }, ...rows));
@@ -94,19 +94,19 @@ function roundSections({ pairings, round: last }, view) {
 }
 
 /** @param {Pairing} pairing @param {ClubTournaments} view */
-function pairingRow(pairing, view) {
+function renderPairing(pairing, view) {
   const { round, board, second, game, points: gained } = pairing;
   const names = [pairing.first, ...(pairing.second ? [pairing.second] : [])];
   const label = gained ? "club.open" : names.includes(view.club.name ?? "") ? "club.play" : "club.watch";
   return h("li", { class: "club-pairing" },
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
-    h("span", { class: "club-pairing-players" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
-    h("span", { class: "club-rating" }, resultText(pairing)),
+    h("span", { class: "club-pairing-players" }, renderName(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), renderName(`pairing-${round}`, second, view)] : [])),
+    h("span", { class: "club-rating" }, formatPairingResult(pairing)),
     game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(label), names.join(" – ")), onclick: () => view.club.show(game) }, t(label)) : null);
 }
 
 /** The result of a pairing, such as "1 – 0". @param {Pairing} given */
-function resultText({ second, game, points: gained, forfeit }) {
+function formatPairingResult({ second, game, points: gained, forfeit }) {
   if (second === null) return t("club.bye");
   if (!gained) return game ? "" : t("club.pairing.waiting"); // the button shows that it is in progress
   const result = gained.map(formatPoints).join(" – ");

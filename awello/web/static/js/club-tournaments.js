@@ -1,5 +1,5 @@
 /** The club's tournaments: the list of open, running and ended ones, or one of them. */
-import { clubErrorText, formatCountdown, formatDateTime, formatSystem, formatTournamentTerms } from "./club-text.js";
+import { formatClubError, formatCountdown, formatDateTime, formatSystem, formatTournamentTerms } from "./club-text.js";
 import { renderTournament } from "./club-tournament-details.js";
 import { h, replaceContent, setText } from "./dom.js";
 import { currentLanguage, pluralKey, t, withColon } from "./i18n.js";
@@ -38,12 +38,12 @@ export class ClubTournaments {
   }
 
   update() {
-    if (this.stale && this.club.connection.online) this.refresh();
+    if (this.stale && this.club.connection.online) this.load();
     this.draw();
     this.tick();
   }
 
-  async refresh() {
+  async load() {
     this.stale = false;
     const { opened } = this;
     const { connection } = this.club;
@@ -53,7 +53,7 @@ export class ClubTournaments {
       if (opened === this.opened) Object.assign(this, { list: tournaments, details, entered: new Set(entered), clockOffset: 1000 * now - Date.now(), error: "" });
     } catch (error) {
       if (error.code === "offline") this.stale = true; // requested again after reconnecting
-      else if (opened === this.opened) this.error = clubErrorText(error);
+      else if (opened === this.opened) this.error = formatClubError(error);
     }
     this.draw();
   }
@@ -63,43 +63,43 @@ export class ClubTournaments {
     const drawn = JSON.stringify([list, opened, [...entered], details, error, club.name, club.connection.online, currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    const parts = opened === null ? this.listParts() : this.detailParts();
+    const parts = opened === null ? this.renderList() : this.renderDetails();
     replaceContent(this.element, ...parts, error && h("p", { class: "error", role: "alert" }, error));
     this.tick();
   }
 
   // ---- the list -----------------------------------------------------------------------------------------------------
-  listParts() {
+  renderList() {
     const { list } = this;
     if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     if (!list.length) return [h("p", { class: "muted" }, t("club.tournaments.none"))];
     const open = list.some(({ state }) => state === "open");
-    const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "muted" }, t("club.tournaments.login")), this.loginButton());
-    return [hint, ...Object.keys(GROUPS).flatMap((name) => this.groupParts(name))];
+    const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "muted" }, t("club.tournaments.login")), this.renderLoginButton());
+    return [hint, ...Object.keys(GROUPS).flatMap((name) => this.renderGroup(name))];
   }
 
   /** @param {string} name */
-  groupParts(name) {
+  renderGroup(name) {
     const matching = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
     if (!matching.length) return [];
     if (name === "ended") matching.reverse().splice(MAX_ENDED);
     else matching.sort((one, other) => one.starts - other.starts);
-    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.tournamentRow(each)))];
+    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.renderRow(each)))];
   }
 
   /** @param {Tournament} tournament */
-  tournamentRow(tournament) {
+  renderRow(tournament) {
     const { tournament: number, name, entrants } = tournament;
     return h("li", { class: "club-tournament" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
         h("strong", {}, name), h("span", { class: "club-rating" }, t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })),
         h("small", {}, `${formatTournamentTerms(tournament)} · ${formatSystem(tournament)}`),
-        h("small", {}, ...this.stateParts(tournament))),
-      this.enterButton(tournament));
+        h("small", {}, ...this.renderState(tournament))),
+      this.renderEntryButton(tournament));
   }
 
   /** The state: start time, current round, or end. @param {Tournament} tournament */
-  stateParts(tournament) {
+  renderState(tournament) {
     const { state, round, rounds, starts } = tournament;
     if (state === "open") return [formatDateTime(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
     if (state === "playing") return [round ? t("club.round.of", { round, rounds }) : t("club.starting")];
@@ -107,21 +107,21 @@ export class ClubTournaments {
   }
 
   // ---- one tournament -----------------------------------------------------------------------------------------------
-  detailParts() {
+  renderDetails() {
     const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
     if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     return [back, ...renderTournament(this.details, this)];
   }
 
   /** The button to enter or withdraw, while the tournament is open. @param {Tournament} given */
-  enterButton({ tournament: number, name, state }) {
+  renderEntryButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
     const action = this.entered.has(number) ? "withdraw" : "enter";
     const label = withColon(t(`club.tournament.${action}`), name);
     return h("button", { id: `tournament-enter-${number}`, class: action === "enter" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(action, number, name) }, t(`club.tournament.${action}`));
   }
 
-  loginButton() {
+  renderLoginButton() {
     return h("button", { id: "tournament-login", onclick: () => this.tab.showLogin() }, t("club.login"));
   }
 
@@ -129,7 +129,7 @@ export class ClubTournaments {
   async changeEntry(action, number, name) {
     if (!(await this.club.request(action, { tournament: number }))) return;
     if (action === "withdraw") this.club.tournaments.delete(number);
-    await this.refresh(); // before the notice, so that the button is already up to date
+    await this.load(); // before the notice, so that the button is already up to date
     showNotice(t(`club.tournament.${action === "enter" ? "entered" : "withdrawn"}`, { name }), false);
   }
 

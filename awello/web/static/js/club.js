@@ -3,7 +3,7 @@ import { ClubBar } from "./club-bar.js";
 import { ClubChat } from "./club-chat.js";
 import { ClubGame } from "./club-game.js";
 import { ClubTab } from "./club-tab.js";
-import { clubErrorText } from "./club-text.js";
+import { formatClubError } from "./club-text.js";
 import { boardElement, listen } from "./dom.js";
 import { Game } from "./game.js";
 import { inRatedGame } from "./gameplay.js";
@@ -113,7 +113,7 @@ export class Club {
     else if (type === "tournaments") this.invalidateTournaments();
     else if (type === "opponent") this.handleOpponent(message);
     else if (type === "warning") showNotice(t(message.minutes ? "club.warning.wait" : "club.warning", message));
-    else if (type === "refused") showNotice(clubErrorText(message));
+    else if (type === "refused") showNotice(formatClubError(message));
     notifyChange("club");
   }
 
@@ -215,7 +215,7 @@ export class Club {
     const before = this.tournaments.get(news.tournament);
     this.tournaments.set(news.tournament, news);
     this.invalidateTournaments();
-    const text = before ? tournamentNews(news, before, this.name) : "";
+    const text = before ? formatTournamentNews(news, before, this.name) : "";
     if (!text) return;
     announce(text);
     showNotice(text, false);
@@ -227,7 +227,7 @@ export class Club {
     try {
       return await this.connection.request(type, fields);
     } catch (error) {
-      showNotice(clubErrorText(error));
+      showNotice(formatClubError(error));
       return null;
     }
   }
@@ -245,7 +245,7 @@ export class Club {
       notifyChange("club");
       return "";
     } catch (error) {
-      return clubErrorText(error);
+      return formatClubError(error);
     }
   }
 
@@ -317,7 +317,7 @@ export class Club {
       const state = this.games.get(number) ?? { ...(await this.connection.request("watch", { game: number })), receivedAt: performance.now() };
       return await this.openOnBoard(state, pending, options);
     } catch (error) {
-      showNotice(clubErrorText(error));
+      showNotice(formatClubError(error));
       return false;
     } finally {
       if (this.pending === pending) this.pending = null;
@@ -358,7 +358,7 @@ export class Club {
  * @param {Tournament} before
  * @param {string | null} ours
  */
-function tournamentNews({ name, state, round, pairing, standings }, before, ours) {
+function formatTournamentNews({ name, state, round, pairing, standings }, before, ours) {
   if (state === "ended" && before.state !== state) return t("club.news.ended", { name, rank: standings.find((row) => row.name === ours)?.rank ?? "?" });
   if (state === "cancelled" && before.state !== state) return t("club.news.cancelled", { name });
   if (round === before.round || !pairing) return "";

@@ -17,7 +17,7 @@ export class ContestForm {
     this.bots = h("div", { class: "lab-bots" });
     this.game = h("select", { class: "lab-input" }, Object.keys(GAMES).map((name) => h("option", { value: name }, t(`game.${name}`))));
     this.game.value = initial.game ?? game;
-    this.numbers = Object.fromEntries(Object.entries(NUMBER_FIELDS).map(([name, range]) => [name, numberInput(range, initial[name])]));
+    this.numbers = Object.fromEntries(Object.entries(NUMBER_FIELDS).map(([name, range]) => [name, buildNumberInput(range, initial[name])]));
     this.adder = h("button", { type: "button", onclick: () => this.#addBot("", true) }, t("lab.add"));
     this.total = h("span", { class: "lab-muted" });
     this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
@@ -52,10 +52,10 @@ export class ContestForm {
     };
     return h(
       "form", { class: "lab-card lab-form", onsubmit: submit, oninput: () => this.#updateCount() },
-      labelledField(t("lab.game"), this.game),
+      buildLabelledField(t("lab.game"), this.game),
       h("fieldset", { class: "lab-fieldset" }, h("legend", {}, t("lab.bots")), this.bots, this.adder),
       h("datalist", { id: "lab-specs" }, players.map((spec) => h("option", { value: spec }))),
-      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelledField(t(`lab.${name}`), input))),
+      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => buildLabelledField(t(`lab.${name}`), input))),
       h("p", { class: "lab-muted" }, t("lab.rules")),
       this.error,
       h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("lab.start")), this.total),
@@ -99,14 +99,14 @@ export class ContestForm {
 }
 
 /** @param {any} range @param {number} [value] */
-function numberInput(range, value = range.value) {
+function buildNumberInput(range, value = range.value) {
   return h("input", { type: "number", class: "lab-input", required: true, ...range, value });
 }
 
 let labels = 0;
 
 /** A control with its label above. @param {string} text @param {HTMLElement} control */
-export function labelledField(text, control) {
+export function buildLabelledField(text, control) {
   control.id = `lab-control-${++labels}`;
   return h("div", { class: "lab-field" }, h("label", { for: control.id }, text), control);
 }

@@ -9,7 +9,7 @@ import { ContestForm } from "./contest-form.js";
 import { contestName, ContestView } from "./contest-view.js";
 import { h } from "./dom.js";
 import { currentLanguage, t } from "./i18n.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 
 const POLL_MS = 1000;
 const RETRY_MS = 3000; // while the server does not respond
@@ -18,7 +18,7 @@ const STORAGE_KEY = "awello.contests"; // for the keys of this browser's contest
 const MAX_KEYS = 50;
 
 /** The keys of the contests started by this browser, by id. */
-function contestKeys() {
+function loadContestKeys() {
   try {
     return new Map(JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "[]"));
   } catch {
@@ -29,14 +29,14 @@ function contestKeys() {
 /** @param {string} id @param {string} key */
 function saveContestKey(id, key) {
   try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify([...contestKeys(), [id, key]].slice(-MAX_KEYS)));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify([...loadContestKeys(), [id, key]].slice(-MAX_KEYS)));
   } catch {
     // without storage, a contest on a shared server cannot be stopped
   }
 }
 
 /** The header that proves that this browser started a contest. @param {string} id */
-const ownerHeader = (id) => ({ "x-contest-key": contestKeys().get(id) ?? "" });
+const ownerHeader = (id) => ({ "x-contest-key": loadContestKeys().get(id) ?? "" });
 
 class ContestManager extends HTMLElement {
   #config = /** @type {ContestManagerConfig} */ (/** @type {unknown} */ (null));
@@ -112,7 +112,7 @@ class ContestManager extends HTMLElement {
       this.#view?.title.focus();
       this.#loadContests();
     } catch (error) {
-      this.#form?.showError(errorText(error));
+      this.#form?.showError(formatError(error));
     }
   }
 
@@ -141,8 +141,8 @@ class ContestManager extends HTMLElement {
       if (seen.state !== "running") return;
     } catch (error) {
       if (pollId !== this.#pollId) return;
-      if (!this.#view) return this.#form?.showError(errorText(error));
-      this.#view.showError(errorText(error));
+      if (!this.#view) return this.#form?.showError(formatError(error));
+      this.#view.showError(formatError(error));
       pause = RETRY_MS;
     }
     this.#timer = setTimeout(() => this.#poll(id), pause);
@@ -169,7 +169,7 @@ class ContestManager extends HTMLElement {
       await this.#poll(id);
       this.#loadContests();
     } catch (error) {
-      this.#view?.showError(errorText(error));
+      this.#view?.showError(formatError(error));
     }
   }
 
@@ -192,11 +192,11 @@ class ContestManager extends HTMLElement {
 
   #showList() {
     this.earlier.hidden = !this.#contests.length;
-    this.list.replaceChildren(...this.#contests.map((contest) => this.#listItem(contest)));
+    this.list.replaceChildren(...this.#contests.map((contest) => this.#renderListItem(contest)));
   }
 
   /** @param {Contest} contest */
-  #listItem(contest) {
+  #renderListItem(contest) {
     const started = new Date(contest.started).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
     const state = t(`lab.state.${contest.state}`);
     const facts = contest.state === "running" ? [started, state] : [started, state, t("lab.progress", { played: contest.rounds_played, total: contest.rounds_total })];
@@ -220,7 +220,7 @@ class ContestManager extends HTMLElement {
     try {
       await this.#config.api("DELETE", `/api/contests/${id}`, undefined, ownerHeader(id));
     } catch (error) {
-      this.#form?.showError(errorText(error));
+      this.#form?.showError(formatError(error));
       return;
     }
     if (this.#contest?.id === id) this.#close();

@@ -12,7 +12,7 @@ export const contestName = ({ game, players }) => withColon(t(`game.${game}`), p
 const formatNumber = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
 
 /** A box that scrolls horizontally, also with the keyboard. @param {string} label @param {Child[]} children */
-function scrollBox(label, ...children) {
+function buildScrollBox(label, ...children) {
   return h("div", { class: "lab-scroll", tabindex: 0, role: "region", "aria-label": label }, children);
 }
 
@@ -35,8 +35,8 @@ export class ContestView {
     this.stop = h("button", { onclick: () => onCommand("stop") }, t("lab.stop"));
     this.resume = h("button", { class: "primary", onclick: () => onCommand("resume") }, t("lab.resume"));
     this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
-    this.standings = scrollBox(t("lab.standings"));
-    this.cross = scrollBox(t("lab.cross"));
+    this.standings = buildScrollBox(t("lab.standings"));
+    this.cross = buildScrollBox(t("lab.cross"));
     this.forfeits = h("ul", { class: "lab-forfeits" });
     this.games = h("ol", { class: "lab-games" });
     this.gamesTitle = h("h4", { class: "lab-subtitle" });
@@ -82,7 +82,7 @@ export class ContestView {
     this.progress.value = played;
     this.progress.ariaLabel = rounds;
     const ready = running && !played ? t("lab.ready") : "";
-    this.note.textContent = [rounds, ready || (left === null ? "" : timeLeft(left))].filter(Boolean).join(", ");
+    this.note.textContent = [rounds, ready || (left === null ? "" : formatTimeLeft(left))].filter(Boolean).join(", ");
     const focused = [this.stop, this.resume].find((button) => button === document.activeElement);
     this.stop.hidden = !running;
     this.resume.hidden = running || state === "finished";
@@ -99,10 +99,10 @@ export class ContestView {
 
   /** @param {Contest} contest */
   #showTables(contest) {
-    this.standings.replaceChildren(standingsTable(contest));
+    this.standings.replaceChildren(renderStandings(contest));
     this.cross.hidden = contest.players.length < 3;
-    this.cross.replaceChildren(crossTable(contest));
-    this.forfeits.replaceChildren(...forfeitNotes(contest));
+    this.cross.replaceChildren(renderCrossTable(contest));
+    this.forfeits.replaceChildren(...renderForfeits(contest));
     this.forfeits.hidden = !this.forfeits.childElementCount;
   }
 
@@ -111,7 +111,7 @@ export class ContestView {
     this.gamesTitle.textContent = t("lab.games", { games: games.length });
     this.gamesTitle.hidden = !games.length;
     const listed = Number(/** @type {HTMLLIElement | null} */ (this.games.firstElementChild)?.value ?? 0);
-    for (const game of games.slice(Math.max(listed, games.length - this.shown))) this.games.prepend(this.#gameItem(game));
+    for (const game of games.slice(Math.max(listed, games.length - this.shown))) this.games.prepend(this.#renderGame(game));
     while (this.games.childElementCount > this.shown) this.games.lastElementChild?.remove();
     this.more.hidden = games.length <= this.shown;
   }
@@ -121,13 +121,13 @@ export class ContestView {
     const from = this.shown;
     this.shown += PAGE_SIZE;
     const older = games.toReversed().slice(from, this.shown);
-    this.games.append(...older.map((game) => this.#gameItem(game)));
+    this.games.append(...older.map((game) => this.#renderGame(game)));
     this.more.hidden = games.length <= this.shown;
     this.games.children[from].querySelector("button")?.focus();
   }
 
   /** @param {ContestGame} game */
-  #gameItem(game) {
+  #renderGame(game) {
     const { number, round, first, second, score } = game;
     const label = t("lab.replay", { number, round, first, second, one: score[0], other: score[1] });
     /** @param {string} name @param {number} index */
@@ -143,34 +143,34 @@ export class ContestView {
 }
 
 /** @param {number} seconds */
-function timeLeft(seconds) {
+function formatTimeLeft(seconds) {
   return seconds < 90 ? t("lab.seconds_left", { seconds: Math.ceil(seconds) }) : t("lab.minutes_left", { minutes: Math.round(seconds / 60) });
 }
 
 /** @param {string} caption @param {string[]} columns @param {Child[]} rows */
-function table(caption, columns, rows) {
+function renderTable(caption, columns, rows) {
   const head = columns.map((name) => h("th", { scope: "col" }, name));
   return h("table", { class: "lab-table" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows));
 }
 
 /** @param {string} name @param {Child[]} cells */
-const row = (name, cells) => h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell) => h("td", {}, cell)));
+const renderRow = (name, cells) => h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell) => h("td", {}, cell)));
 
 /** @param {Contest} given */
-function standingsTable({ standings }) {
+function renderStandings({ standings }) {
   const columns = ["bot_column", "points", "outcomes", "mean", "elo", "ms", "forfeits"].map((key) => t(`lab.${key}`));
   const rows = standings.map((bot, index) => {
     const { wins, draws, losses } = bot.rounds;
     const forfeits = Object.values(bot.forfeits).reduce((sum, count) => sum + count, 0);
     const elo = bot.games ? `${formatSigned(bot.elo)} ± ${formatNumber(bot.elo_margin)}` : "–";
     const known = bot.games ? [formatNumber(bot.mean_score, 1), elo, formatNumber(bot.mean_ms, bot.mean_ms < 10 ? 1 : 0)] : ["–", "–", "–"];
-    return row(`${index + 1}. ${bot.bot}`, [formatNumber(bot.points), `${wins}–${draws}–${losses}`, ...known, formatNumber(forfeits)]);
+    return renderRow(`${index + 1}. ${bot.bot}`, [formatNumber(bot.points), `${wins}–${draws}–${losses}`, ...known, formatNumber(forfeits)]);
   });
-  return table(t("lab.standings"), columns, rows);
+  return renderTable(t("lab.standings"), columns, rows);
 }
 
 /** @param {Contest} given */
-function crossTable({ standings, pairings }) {
+function renderCrossTable({ standings, pairings }) {
   const results = new Map();
   for (const { first, second, wins, draws, losses } of pairings) {
     results.set(`${first} ${second}`, `${wins}–${draws}–${losses}`);
@@ -178,12 +178,12 @@ function crossTable({ standings, pairings }) {
   }
   const bots = standings.map(({ bot }) => bot);
   const columns = [t("lab.bot_column"), ...bots.map((_, index) => String(index + 1))];
-  const rows = bots.map((one, index) => row(`${index + 1}. ${one}`, bots.map((other) => results.get(`${one} ${other}`) ?? "·")));
-  return table(t("lab.cross"), columns, rows);
+  const rows = bots.map((one, index) => renderRow(`${index + 1}. ${one}`, bots.map((other) => results.get(`${one} ${other}`) ?? "·")));
+  return renderTable(t("lab.cross"), columns, rows);
 }
 
 /** @param {Contest} given */
-function forfeitNotes({ standings }) {
+function renderForfeits({ standings }) {
   return standings.flatMap(({ bot, forfeits, messages }) =>
     Object.entries(forfeits).map(([reason, count]) => {
       const games = t(`explorer.games.${pluralKey(count)}`, { games: formatNumber(count) });

@@ -46,7 +46,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /** A control with its label. @param {string} label @param {Child & HTMLElement} control @param {Child[]} more */
-export const formRow = (label, control, ...more) => h("div", { class: "form-row" }, h("label", { htmlFor: control.id }, label), control, ...more);
+export const buildFormRow = (label, control, ...more) => h("div", { class: "form-row" }, h("label", { htmlFor: control.id }, label), control, ...more);
 
 /**
  * A drop-down list.
@@ -54,7 +54,7 @@ export const formRow = (label, control, ...more) => h("div", { class: "form-row"
  * @param {[value: string | number, label: string][]} values
  * @param {unknown} [chosen]
  */
-export const select = (properties, values, chosen) =>
+export const buildSelect = (properties, values, chosen) =>
   h("select", properties, values.map(([value, label]) => h("option", { value, selected: value === chosen }, label)));
 
 /**

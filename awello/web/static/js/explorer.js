@@ -4,7 +4,7 @@ import { h, replaceContent } from "./dom.js";
 import { findOpening } from "./game-text.js";
 import { currentLanguage, formatSigned, pluralKey, t } from "./i18n.js";
 import { predictMove } from "./move-prediction.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 import { api } from "./server.js";
 import { setState, state } from "./store.js";
 
@@ -22,13 +22,13 @@ const share = (part, whole) => (percent(part, whole) || part === 0 ? percent(par
 
 export class Explorer {
   constructor() {
-    this.head = h("p", { class: "explorer-summary", id: "explorer-summary", role: "status" });
-    this.heads = h("div", { class: "explorer-columns", "aria-hidden": "true" },
+    this.summary = h("p", { class: "explorer-summary", id: "explorer-summary", role: "status" });
+    this.columns = h("div", { class: "explorer-columns", "aria-hidden": "true" },
       ...["move", "games", "results", "mean"].map((name) => h("span", {}, t(`explorer.${name}`))),
       h("span", { class: "explorer-value", title: t("explorer.value.help") }, t("explorer.value")));
     this.rows = h("ol", { class: "explorer-rows", id: "explorer-rows", onmouseleave: () => setState({ preview: null }) });
     this.empty = h("p", { class: "muted" });
-    this.element = h("section", { class: "explorer" }, this.head, this.heads, this.rows, this.empty);
+    this.element = h("section", { class: "explorer" }, this.summary, this.columns, this.rows, this.empty);
     /** @type {WeakMap<GameNode, any>} */
     this.responses = new WeakMap();
     /** @type {GameNode | null} */
@@ -64,8 +64,8 @@ export class Explorer {
 
   /** @param {ErrorInfo} error */
   showError(error) {
-    this.head.replaceChildren(errorText(error));
-    this.heads.hidden = true;
+    this.summary.replaceChildren(formatError(error));
+    this.columns.hidden = true;
     this.empty.textContent = "";
     replaceContent(this.rows);
   }
@@ -74,34 +74,34 @@ export class Explorer {
   show(game, { games, value, moves, opening: here }) {
     const opening = (here ?? findOpening(game))?.[currentLanguage()];
     const suffix = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
-    this.head.replaceChildren(h("b", {}, formatGames(games)), opening ? ` · ${opening}` : "", suffix);
+    this.summary.replaceChildren(h("b", {}, formatGames(games)), opening ? ` · ${opening}` : "", suffix);
     this.element.classList.toggle("has-values", value !== null);
-    this.heads.hidden = !moves.length;
-    this.empty.textContent = moves.length ? "" : this.emptyText(game, games);
-    replaceContent(this.rows, ...moves.map((branch) => this.row(branch, games)));
+    this.columns.hidden = !moves.length;
+    this.empty.textContent = moves.length ? "" : this.formatEmptyText(game, games);
+    replaceContent(this.rows, ...moves.map((statistics) => this.renderRow(statistics, games)));
   }
 
   /** @param {Game} given @param {number} games */
-  emptyText({ current }, games) {
+  formatEmptyText({ current }, games) {
     if (games) return t("explorer.ends");
     return current.parent ? t("explorer.none") : t("explorer.fill");
   }
 
-  /** @param {Branch} branch @param {number} total */
-  row(branch, total) {
+  /** @param {MoveStatistics} statistics @param {number} total */
+  renderRow(statistics, total) {
     const { node } = this;
-    const { move, games, score, value, opening } = branch;
+    const { move, games, score, value, opening } = statistics;
     const name = move === "pass" ? t("move.pass") : move;
     const show = () => node === state.game.current && this.preview(move);
     /** @type {HTMLButtonElement} */
     const button = h("button", {
-      id: `explore-${move}`, class: "explorer-move", "aria-label": describeRow(name, branch, total),
+      id: `explore-${move}`, class: "explorer-move", "aria-label": describeRow(name, statistics, total),
       onmouseenter: show, onfocus: () => button.matches(":focus-visible") && show(), onblur: () => setState({ preview: null }),
       onclick: () => node === state.game.current && playMove(move),
     },
       h("b", {}, name),
       h("span", { class: "explorer-games" }, formatNumber(games), h("small", {}, `${share(games, total)} %`)),
-      bar(branch, node?.position.side ?? 0),
+      renderBar(statistics, node?.position.side ?? 0),
       h("span", { class: "explorer-mean" }, score === null ? "" : formatSigned(score, 1)),
       h("span", { class: "explorer-value" }, value === null ? "" : formatSigned(value)),
       opening ? h("span", { class: "explorer-opening" }, opening[currentLanguage()]) : null);
@@ -117,10 +117,10 @@ export class Explorer {
 
 /**
  * Games won, drawn and lost by the mover, each in the colour of the winner.
- * @param {Branch} given
+ * @param {MoveStatistics} given
  * @param {number} side
  */
-function bar({ wins, draws, losses }, side) {
+function renderBar({ wins, draws, losses }, side) {
   const decided = wins + draws + losses;
   const [own, other] = side ? ["second", "first"] : ["first", "second"];
   /** @type {[count: number, winner: string][]} */
@@ -135,7 +135,7 @@ function bar({ wins, draws, losses }, side) {
   return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(draw));
 }
 
-/** The row for screen readers. @param {string} move @param {Branch} given @param {number} total */
+/** The row for screen readers. @param {string} move @param {MoveStatistics} given @param {number} total */
 function describeRow(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
   const parts = [t("explorer.row", { move, games: formatGames(games), share: share(games, total) })];

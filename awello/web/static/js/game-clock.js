@@ -19,7 +19,7 @@ const SYMBOLS = {
 };
 
 /** The symbol of a side: a disc or seed in its colour. @param {Element} parent */
-function makeSymbol(parent) {
+function buildSymbol(parent) {
   const svg = appendSvg(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
   appendSvg(svg, "path");
   return svg;
@@ -47,38 +47,38 @@ class GameClock extends Component {
   refresh() {
     if (!this.config.running || this.#seconds() > 0) this.#flagged = false;
     const { name, player, count, unit, thinking, side, family, winner, running, seconds } = this.config;
-    const { symbol, label, who, sign, held, unitName, think, time } = this.parts;
-    symbol.firstChild.setAttribute("d", SYMBOLS[family]);
+    const { parts } = this;
+    parts.symbol.firstChild.setAttribute("d", SYMBOLS[family]);
     this.dataset.side = String(side);
     this.classList.toggle("clock-running", running);
-    label.textContent = name;
-    who.textContent = player;
-    who.title = player;
-    sign.hidden = !winner;
-    sign.lastChild.textContent = t("clock.winner");
-    held.textContent = count;
-    unitName.textContent = t(`clock.${unit}.${pluralKey(count)}`);
-    think.hidden = !thinking;
-    think.setAttribute("aria-label", t("clock.thinking"));
-    time.setAttribute("aria-label", t(seconds === null ? "clock.used" : "clock.left"));
-    time.classList.toggle("clock-counting-up", seconds === null);
+    parts.name.textContent = name;
+    parts.player.textContent = player;
+    parts.player.title = player;
+    parts.winner.hidden = !winner;
+    parts.winner.lastChild.textContent = t("clock.winner");
+    parts.count.textContent = count;
+    parts.unit.textContent = t(`clock.${unit}.${pluralKey(count)}`);
+    parts.thinking.hidden = !thinking;
+    parts.thinking.setAttribute("aria-label", t("clock.thinking"));
+    parts.time.setAttribute("aria-label", t(seconds === null ? "clock.used" : "clock.left"));
+    parts.time.classList.toggle("clock-counting-up", seconds === null);
     this.#tick();
   }
 
   build() {
-    const symbol = makeSymbol(this);
-    const label = h("span", { class: "clock-name" });
-    const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-word" }));
-    const think = h("span", { class: "clock-thinking" }, ...[1, 2, 3].map(() => h("i", { class: "clock-dot" })));
-    think.setAttribute("role", "img");
-    const who = h("span", { class: "clock-player" });
-    const people = h("div", { class: "clock-people" }, h("div", { class: "clock-first-line" }, label, sign, think), who);
-    const held = h("span", { class: "clock-count" });
-    const unitName = h("span", { class: "clock-unit" });
+    const symbol = buildSymbol(this);
+    const name = h("span", { class: "clock-name" });
+    const winner = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-word" }));
+    const thinking = h("span", { class: "clock-thinking" }, ...[1, 2, 3].map(() => h("i", { class: "clock-dot" })));
+    thinking.setAttribute("role", "img");
+    const player = h("span", { class: "clock-player" });
+    const labels = h("div", { class: "clock-people" }, h("div", { class: "clock-first-line" }, name, winner, thinking), player);
+    const count = h("span", { class: "clock-count" });
+    const unit = h("span", { class: "clock-unit" });
     const time = h("span", { class: "clock-time" });
     time.setAttribute("role", "timer");
-    this.replaceChildren(symbol, people, h("span", { class: "clock-material" }, held, " ", unitName), time);
-    return { symbol, label, who, sign, held, unitName, think, time };
+    this.replaceChildren(symbol, labels, h("span", { class: "clock-material" }, count, " ", unit), time);
+    return { symbol, name, player, winner, count, unit, thinking, time };
   }
 
   /** Seconds left, or seconds used without a clock. */

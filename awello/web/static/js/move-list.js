@@ -12,7 +12,7 @@ const DEFAULTS = { tree: { id: "", children: [] }, current: "", family: "othello
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
 /** A list without bullets that screen readers still recognise. @param {string} className */
-function makeList(className) {
+function buildList(className) {
   const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
   return list;
@@ -32,7 +32,7 @@ function syncChildren(parent, children) {
 }
 
 /** Time used for a move: 0.4, 12 or 1:05. @param {number} seconds */
-function duration(seconds) {
+function formatDuration(seconds) {
   const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   if (seconds < 9.95) return seconds.toLocaleString(currentLanguage(), tenths);
   const whole = Math.round(seconds);
@@ -55,7 +55,7 @@ class MoveList extends Component {
     const { tree } = this.config;
     const focused = box.contains(document.activeElement) ? document.activeElement : null;
     this.#usedKeys.clear();
-    syncChildren(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
+    syncChildren(list, tree.children.length ? this.#renderLine(tree.children[0], tree.children.slice(1), 1, false) : []);
     for (const key of this.#elements.keys()) if (!this.#usedKeys.has(key)) this.#elements.delete(key);
     list.setAttribute("aria-label", t("moves.label"));
     empty.hidden = tree.children.length > 0;
@@ -66,11 +66,11 @@ class MoveList extends Component {
   }
 
   build() {
-    const list = makeList("moves-main");
+    const list = buildList("moves-main");
     const empty = h("p", { class: "moves-empty" });
     const box = h("div", { class: "moves-box" }, list, empty);
-    const promote = this.#menuItem("promote");
-    const remove = this.#menuItem("delete");
+    const promote = this.#buildMenuItem("promote");
+    const remove = this.#buildMenuItem("delete");
     const menu = h("div", { class: "moves-menu" }, promote, remove);
     menu.popover = "auto";
     const more = h("button", { class: "moves-more" }, "⋯");
@@ -85,7 +85,7 @@ class MoveList extends Component {
   }
 
   /** @param {string} type */
-  #menuItem(type) {
+  #buildMenuItem(type) {
     const item = h("button", { class: "moves-menu-item" });
     item.type = "button";
     item.addEventListener("click", () => {
@@ -111,11 +111,11 @@ class MoveList extends Component {
    * @param {number} ply
    * @param {boolean} inVariation
    */
-  #line(first, others, ply, inVariation) {
+  #renderLine(first, others, ply, inVariation) {
     const items = [];
     for (let node = first; node; [node, ...others] = node.children, ply += 1) {
-      items.push(this.#moveItem(node, ply, inVariation));
-      if (others.length) items.push(this.#variationsItem(node.id, others, ply));
+      items.push(this.#renderMove(node, ply, inVariation));
+      if (others.length) items.push(this.#renderVariations(node.id, others, ply));
     }
     return items;
   }
@@ -126,18 +126,18 @@ class MoveList extends Component {
    * @param {TreeNode[]} others
    * @param {number} ply
    */
-  #variationsItem(id, others, ply) {
+  #renderVariations(id, others, ply) {
     const item = this.#getOrCreate(`on ${id}`, () => h("li", { class: "moves-variations" }));
     syncChildren(item, others.map((other) => {
-      const list = this.#getOrCreate(`from ${other.id}`, () => makeList("moves-variation"));
-      syncChildren(list, this.#line(other, [], ply, true));
+      const list = this.#getOrCreate(`from ${other.id}`, () => buildList("moves-variation"));
+      syncChildren(list, this.#renderLine(other, [], ply, true));
       return list;
     }));
     return item;
   }
 
   /** @param {TreeNode} node @param {number} ply @param {boolean} inVariation */
-  #moveItem(node, ply, inVariation) {
+  #renderMove(node, ply, inVariation) {
     const cell = this.#getOrCreate(node.id, () => this.#buildMoveItem(node.id));
     const rendered = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.config.family]);
     if (cell.rendered !== rendered) this.#fillMoveItem(cell, node, ply);
@@ -175,7 +175,7 @@ class MoveList extends Component {
     setText(mark, node.mark ?? "");
     mark.className = `moves-mark ${MARKS[node.mark] ?? ""}`;
     setText(loss, lost);
-    setText(time, typeof node.seconds === "number" ? duration(node.seconds) : "");
+    setText(time, typeof node.seconds === "number" ? formatDuration(node.seconds) : "");
     const remarks = this.#describeMove(node, lost);
     button.title = remarks.join(", ");
     button.setAttribute("aria-label", [t("moves.one", { ply, side, move }), ...remarks].join(", "));

@@ -24,7 +24,7 @@ export const preferredGame = () => (Object.hasOwn(GAMES, settings.game) ? settin
  * @param {string} name
  * @param {Partial<Game>} choices
  */
-export async function newGame(name, choices = {}) {
+export async function startGame(name, choices = {}) {
   const before = state.game;
   const same = before?.keepPlayers && before.family === GAMES[name].family;
   const players = same ? before.players : [HUMAN, defaultOpponent(GAMES[name])];
@@ -84,11 +84,11 @@ export function updateAddress() {
   link = address;
   const snapshot = { link, key, times: collectTimes(game), started, saved: saved?.number ? saved : null, playerNames };
   history.replaceState(snapshot, "", link);
-  if (game.root.children.length && !link.startsWith("#club")) saveRecentGame(snapshot, recentLabel(game));
+  if (game.root.children.length && !link.startsWith("#club")) saveRecentGame(snapshot, formatRecentLabel(game));
 }
 
 /** @param {Game} game */
-function recentLabel(game) {
+function formatRecentLabel(game) {
   const players = [0, 1].map((side) => playerLabel(game, side)).join(" – ");
   const progress = game.current.tip.over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
   return withColon(t(`game.${game.game}`), players + progress);

@@ -34,11 +34,11 @@ export function hideNotice() {
 }
 
 /** The text of an error in the user's language. @param {ErrorInfo} error */
-export const errorText = (error) => translateError(`error.${error.code}`, error) ?? t("error.unexpected", { message: error.message ?? error.code });
+export const formatError = (error) => translateError(`error.${error.code}`, error) ?? t("error.unexpected", { message: error.message ?? error.code });
 
 /** Show an error. @param {ErrorInfo} error */
 export function showError(error) {
-  showNotice(errorText(error));
+  showNotice(formatError(error));
 }
 
 /** Report that the server went offline or is back. @param {boolean} away */

@@ -1,7 +1,7 @@
 /** The play tab: opponents, clock, moves and recent games. */
 import "./move-list.js";
 import { actions, deleteVariation, goToNodeId, promoteVariation, typeMove } from "./actions.js";
-import { byId, formRow, h, listen } from "./dom.js";
+import { buildFormRow, byId, h, listen } from "./dom.js";
 import { nodeValues, sideName } from "./game-text.js";
 import { HUMAN } from "./game.js";
 import { currentLanguage, t } from "./i18n.js";
@@ -22,11 +22,11 @@ export class PlayTab {
     this.pickers = [0, 1].map((side) => this.buildPicker(side));
     this.clock = h("select", { id: "clock-picker", onchange: (event) => actions.setClock(event.target.value) });
     this.move = h("input", { id: "typed-move", autocomplete: "off", maxLength: 5, spellcheck: false, placeholder: t("play.type.example") });
-    this.list = makeMoveList();
+    this.list = buildMoveList();
     this.recent = h("ul", { class: "recent" });
     this.pauseButton = h("button", { id: "pause", onclick: () => actions.togglePause() });
     this.gameOptions = h("div", {},
-      h("div", { class: "players" }, ...this.pickers.map((picker) => picker.row), formRow(t("play.clock"), this.clock)),
+      h("div", { class: "players" }, ...this.pickers.map((picker) => picker.row), buildFormRow(t("play.clock"), this.clock)),
       h("div", { class: "buttons" },
         h("button", { id: "change-sides", onclick: () => actions.swapSides() }, t("control.swap")),
         this.pauseButton,
@@ -63,7 +63,7 @@ export class PlayTab {
   update() {
     const { game, paused, availablePlayers } = state;
     const wanted = [game.game, ...availablePlayers].join();
-    if (this.filledFor !== wanted) this.fill(game);
+    if (this.filledFor !== wanted) this.fillLists(game);
     this.filledFor = wanted;
     this.gameOptions.hidden = game.live; // the club sets them
     this.pickers.forEach(({ picker, spec }, side) => showPlayer(picker, spec, game.players[side]));
@@ -75,7 +75,7 @@ export class PlayTab {
   }
 
   /** @param {Game} given */
-  fill({ game, family, rules }) {
+  fillLists({ game, family, rules }) {
     const levels = rules.opponents.map((spec, index) => h("option", { value: spec }, t(`level.${index + 1}`)));
     const specOptions = listPlayerSpecs(game, state.availablePlayers).map((spec) => h("option", { value: spec }, spec));
     this.pickers.forEach(({ picker, spec, label }, side) => {
@@ -129,7 +129,7 @@ function formatClockOption(text) {
 }
 
 /** The list of the game's moves. */
-export function makeMoveList() {
+export function buildMoveList() {
   const list = document.createElement("move-list");
   listen(list, "jump", ({ id }) => goToNodeId(id));
   listen(list, "promote", ({ id }) => promoteVariation(id));

@@ -25,14 +25,14 @@ export class PositionTab {
     this.status = h("p", { class: "muted", role: "status" });
     this.edit = h("div", { class: "editor" });
     this.formats = Object.keys(FILE_EXTENSIONS).filter((format) => format !== "wthor") // of little use for a single game
-      .map((format) => ({ format, button: this.exportButton(`export.${format}`, () => this.saveFile(format)) }));
+      .map((format) => ({ format, button: this.buildExportButton(`export.${format}`, () => this.saveFile(format)) }));
     this.exportButtons = h("div", { class: "buttons" },
-      this.exportButton("export.transcript", () => this.copy(this.transcript())),
-      this.exportButton("export.position", () => this.copy(state.game.current.position.position ?? "")),
-      this.exportButton("export.link", () => this.copy(location.origin + location.pathname + formatLink(state.game))),
+      this.buildExportButton("export.transcript", () => this.copy(this.formatTranscript())),
+      this.buildExportButton("export.position", () => this.copy(state.game.current.position.position ?? "")),
+      this.buildExportButton("export.link", () => this.copy(location.origin + location.pathname + formatLink(state.game))),
       ...this.formats.map(({ button }) => button),
-      this.exportButton("export.svg", () => this.saveSvg()),
-      this.exportButton("export.png", () => this.savePng()));
+      this.buildExportButton("export.svg", () => this.saveSvg()),
+      this.buildExportButton("export.png", () => this.savePng()));
     box.replaceChildren(
       h("h2", {}, t("import.title")),
       h("label", { htmlFor: "paste" }, t("import.about")), this.text,
@@ -45,7 +45,7 @@ export class PositionTab {
   }
 
   /** @param {string} key @param {() => unknown} action */
-  exportButton(key, action) {
+  buildExportButton(key, action) {
     return h("button", { id: key.replace(".", "-"), onclick: async () => {
       try {
         await action();
@@ -63,7 +63,7 @@ export class PositionTab {
   }
 
   /** The moves of the line as a transcript. */
-  transcript() {
+  formatTranscript() {
     return state.game.line.slice(1).map((node) => (node.move === "pass" ? "" : node.move)).join("");
   }
 
@@ -109,10 +109,10 @@ export class PositionTab {
     const drawn = editor ? [editor.format(), editor.tool].join() : `closed ${game.family}`;
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    replaceContent(this.edit, ...(editor ? this.openEditor(editor, game) : [this.openButton()]));
+    replaceContent(this.edit, ...(editor ? this.renderEditor(editor, game) : [this.renderOpenButton()]));
   }
 
-  openButton() {
+  renderOpenButton() {
     return h("button", { id: "edit", onclick: () => {
       const { game } = state;
       setEditor(new Editor(game.game, game.current.position));
@@ -120,7 +120,7 @@ export class PositionTab {
   }
 
   /** @param {Editor} editor @param {Game} game */
-  openEditor(editor, game) {
+  renderEditor(editor, game) {
     /** @param {() => void} change */
     const act = (change) => () => {
       change();
@@ -129,8 +129,8 @@ export class PositionTab {
     const othello = game.family === "othello";
     return [
       h("p", { class: "muted" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
-      this.radioGroup("tool", toolsFor(editor.board), editor.tool, (tool) => t(`editor.tool.${tool}`), (tool) => (editor.tool = tool)),
-      this.radioGroup("side", [0, 1], editor.side, (side) => sideTurn(game.family, side), (side) => (editor.side = side)),
+      this.renderRadioGroup("tool", toolsFor(editor.board), editor.tool, (tool) => t(`editor.tool.${tool}`), (tool) => (editor.tool = tool)),
+      this.renderRadioGroup("side", [0, 1], editor.side, (side) => sideTurn(game.family, side), (side) => (editor.side = side)),
       h("div", { class: "buttons" },
         h("button", { id: "editor-clear", onclick: act(() => editor.clear()) }, t("editor.clear")),
         h("button", { id: "editor-reset", onclick: act(() => editor.reset()) }, t("editor.reset")),
@@ -146,7 +146,7 @@ export class PositionTab {
    * @param {(value: any) => string} label
    * @param {(value: any) => void} choose
    */
-  radioGroup(name, values, chosen, label, choose) {
+  renderRadioGroup(name, values, chosen, label, choose) {
     return h("fieldset", { class: "choice" }, h("legend", { class: "visually-hidden" }, t(`editor.${name}.legend`)), ...values.map((value) =>
       h("label", {}, h("input", { type: "radio", id: `editor-${name}-${value}`, name: `editor-${name}`, checked: value === chosen, onchange: () => {
         choose(value);

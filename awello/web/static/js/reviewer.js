@@ -1,5 +1,5 @@
 /** Game review: the loss of each move, the mistakes, and a retry of each. */
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 import { settings } from "./settings.js";
 
 const SECONDS_PER_MOVE = 0.5;
@@ -49,7 +49,7 @@ export class Reviewer extends EventTarget {
         this.sides = reply.sides;
       } else {
         this.cancel = null;
-        this.error = reply.type === "error" ? errorText(reply) : "";
+        this.error = reply.type === "error" ? formatError(reply) : "";
       }
       this.dispatchEvent(new Event("change"));
     });
@@ -62,7 +62,7 @@ export class Reviewer extends EventTarget {
   }
 
   /** The next move with a mark after a ply, wrapping around. @param {string} mark @param {number} ply */
-  nextWithMark(mark, ply) {
+  findNextWithMark(mark, ply) {
     const found = this.mistakes.filter((node) => node.review?.mark === mark);
     return found.find((node) => node.ply > ply) ?? found[0] ?? null;
   }

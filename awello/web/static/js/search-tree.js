@@ -4,11 +4,11 @@
  * `config` is { line: { game, start, moves }, api: async (method, path, body) }. A new line does not start a search;
  * the button does.
  */
-import { labelledField } from "./contest-form.js";
+import { buildLabelledField } from "./contest-form.js";
 import { h } from "./dom.js";
 import { GAMES } from "./game.js";
 import { currentLanguage, t } from "./i18n.js";
-import { errorText } from "./notices.js";
+import { formatError } from "./notices.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
 const DEPTHS = [1, 2, 3, 4];
@@ -71,16 +71,16 @@ class SearchTree extends HTMLElement {
     };
     const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
       h("div", { class: "lab-numbers" },
-        labelledField(t("tree.search"), this.#selectField("search", SEARCHES)),
-        labelledField(t("tree.heuristic"), this.#selectField("heuristic", this.#rules.heuristics)),
-        labelledField(t("tree.depth"), this.#selectField("depth", DEPTHS))),
+        buildLabelledField(t("tree.search"), this.#buildSelect("search", SEARCHES)),
+        buildLabelledField(t("tree.heuristic"), this.#buildSelect("heuristic", this.#rules.heuristics)),
+        buildLabelledField(t("tree.depth"), this.#buildSelect("depth", DEPTHS))),
       errorBox, h("div", { class: "lab-row" }, button));
     this.replaceChildren(form, lines, output);
     return { errorBox, button, lines, output };
   }
 
   /** @param {string} name @param {(string | number)[]} options */
-  #selectField(name, options) {
+  #buildSelect(name, options) {
     const select = h("select", { class: "lab-input" }, options.map((option) => h("option", { value: option }, String(option))));
     select.value = this.#options[name];
     select.addEventListener("change", () => (this.#options[name] = select.value));
@@ -95,7 +95,7 @@ class SearchTree extends HTMLElement {
       const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
       this.#showResult(await this.#config.api("POST", "/api/tree", body));
     } catch (error) {
-      this.parts.errorBox.textContent = errorText(error);
+      this.parts.errorBox.textContent = formatError(error);
       this.parts.errorBox.hidden = false;
     }
     button.disabled = false;
@@ -131,7 +131,7 @@ class SearchTree extends HTMLElement {
     this.parts.lines.replaceChildren(...lines.map((line) => h("p", { class: "search-tree-line" }, line)));
     this.parts.output.replaceChildren(
       h("div", { class: "lab-row" },
-        zoomButton("fit", "⤢", () => this.#fit()), zoomButton("zoom-out", "−", () => this.#zoom(1 / ZOOM_STEP)), zoomButton("zoom-in", "+", () => this.#zoom(ZOOM_STEP)),
+        renderZoomButton("fit", "⤢", () => this.#fit()), renderZoomButton("zoom-out", "−", () => this.#zoom(1 / ZOOM_STEP)), renderZoomButton("zoom-in", "+", () => this.#zoom(ZOOM_STEP)),
         h("a", { class: "button", href: url, download: "tree.svg" }, t("tree.download"))),
       this.box);
     this.#resize(this.#scale);
@@ -174,7 +174,7 @@ function describeSearch({ search, value, counts, minimax_counts: minimax, pv, mo
 }
 
 /** @param {string} name @param {string} sign @param {() => void} onclick */
-function zoomButton(name, sign, onclick) {
+function renderZoomButton(name, sign, onclick) {
   const label = t(`tree.${name}`);
   return h("button", { class: "lab-icon-button", "aria-label": label, title: label, onclick }, sign);
 }

@@ -1,5 +1,5 @@
 /** The settings tab. */
-import { formRow, h, select } from "./dom.js";
+import { buildFormRow, buildSelect, h } from "./dom.js";
 import { LANGUAGES, setLanguage, t } from "./i18n.js";
 import { saveSetting, settings } from "./settings.js";
 import { enableSounds } from "./sounds.js";
@@ -27,20 +27,20 @@ export class SettingsTab {
   /** @param {HTMLElement} box */
   constructor(box) {
     box.replaceChildren(
-      this.select("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]),
-      this.select("mode", MODES, (name) => t(`settings.mode.${name}`)),
-      this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
-      this.formRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.changeSetting("size", Number(event.target.value)) })),
-      this.select("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
-      this.checkbox("sounds"), this.checkbox("arrows"), this.checkbox("keys"), this.checkbox("archive"),
-      this.formRow("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.changeSetting("name", event.target.value.trim()) })),
+      this.buildSelect("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]),
+      this.buildSelect("mode", MODES, (name) => t(`settings.mode.${name}`)),
+      this.buildSelect("board", BOARDS, (name) => t(`settings.board.${name}`)),
+      this.buildFormRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.changeSetting("size", Number(event.target.value)) })),
+      this.buildSelect("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
+      this.buildCheckbox("sounds"), this.buildCheckbox("arrows"), this.buildCheckbox("keys"), this.buildCheckbox("archive"),
+      this.buildFormRow("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.changeSetting("name", event.target.value.trim()) })),
       h("p", { class: "muted" }, h("a", { href: "/api" }, t("settings.api"))),
     );
   }
 
   /** @param {SettingName} name @param {HTMLElement} control */
-  formRow(name, control) {
-    return formRow(t(`settings.${name}`), control);
+  buildFormRow(name, control) {
+    return buildFormRow(t(`settings.${name}`), control);
   }
 
   /**
@@ -49,16 +49,16 @@ export class SettingsTab {
    * @param {(value: any) => string} label
    * @param {(value: string) => unknown} [read]
    */
-  select(name, values, label, read = String) {
+  buildSelect(name, values, label, read = String) {
     const change = (/** @type {HandledEvent} */ event) => this.changeSetting(name, read(event.target.value));
-    const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, label(value)]), settings[name]);
-    return this.formRow(name, control);
+    const control = buildSelect({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, label(value)]), settings[name]);
+    return this.buildFormRow(name, control);
   }
 
   /** @param {SettingName} name */
-  checkbox(name) {
+  buildCheckbox(name) {
     const change = (/** @type {HandledEvent} */ event) => this.changeSetting(name, event.target.checked);
-    return this.formRow(name, h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: change }));
+    return this.buildFormRow(name, h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: change }));
   }
 
   /** @param {SettingName} name @param {unknown} value */

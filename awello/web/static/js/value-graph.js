@@ -134,7 +134,7 @@ class ValueGraph extends Component {
   /** @param {any} given */
   #listen({ plot, button }) {
     button.addEventListener("click", () => {
-      button.setAttribute("aria-pressed", String(!this.#lossShown));
+      button.setAttribute("aria-pressed", String(!this.#showsLoss));
       this.refresh();
     });
     plot.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#onKey(event));
@@ -154,7 +154,7 @@ class ValueGraph extends Component {
     plot.addEventListener("pointercancel", () => this.#onPointer(null));
   }
 
-  get #lossShown() {
+  get #showsLoss() {
     return this.parts.button.getAttribute("aria-pressed") === "true";
   }
 
@@ -209,7 +209,7 @@ class ValueGraph extends Component {
     const runs = findRuns(points, (point) => isNumber(point.value));
     const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value ?? 0)]));
     /** @param {(y: number, zero: number) => number} side */
-    const area = (side) => lines.map((line) => this.#area(line, side)).join("");
+    const area = (side) => lines.map((line) => this.#areaPath(line, side)).join("");
     set(above, { d: area(Math.min) });
     set(below, { d: area(Math.max) });
     set(curve, { d: lines.map((line) => polyline(line.length > 1 ? line : [line[0], line[0]])).join("") });
@@ -221,7 +221,7 @@ class ValueGraph extends Component {
   }
 
   /** @param {number[][]} line @param {(y: number, zero: number) => number} side */
-  #area(line, side) {
+  #areaPath(line, side) {
     const clipped = withCrossings(line, this.#zero).map(([x, y]) => [x, side(y, this.#zero)]);
     return `${polyline([[line[0][0], this.#zero], ...clipped, [line[line.length - 1][0], this.#zero]])}Z`;
   }
@@ -250,7 +250,7 @@ class ValueGraph extends Component {
   /** The unit of the scale or, on demand, the accumulated losses of both sides with a legend. */
   #drawLosses() {
     const { losses, legend, button } = this.parts;
-    const shown = this.#lossShown && !button.disabled;
+    const shown = this.#showsLoss && !button.disabled;
     this.classList.toggle("graph-with-loss", shown);
     losses.replaceChildren();
     legend.replaceChildren();

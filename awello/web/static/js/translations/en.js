@@ -640,7 +640,7 @@ export default {
   "club.leaderboard.none": "No established ratings yet. Ratings with a question mark are provisional.",
   "club.leaderboard.about": "Only established ratings (without a question mark) are listed.",
   "club.profile.online": "online",
-  "club.invite": "Challenge",
+  "club.challenge": "Challenge",
   "club.block": "Block",
   "club.unblock": "Unblock",
   "club.blocked": "{name} can no longer challenge you.",

@@ -640,7 +640,7 @@ export default {
   "club.leaderboard.none": "Aucune cote établie pour le moment. Les cotes suivies d’un point d’interrogation sont provisoires.",
   "club.leaderboard.about": "Seules les cotes établies (sans point d’interrogation) figurent ici.",
   "club.profile.online": "en ligne",
-  "club.invite": "Défier",
+  "club.challenge": "Défier",
   "club.block": "Bloquer",
   "club.unblock": "Débloquer",
   "club.blocked": "{name} ne peut plus vous défier.",
