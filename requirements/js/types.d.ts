@@ -189,7 +189,7 @@ interface ClockConfig {
   name: string; player: string; seconds: number | null; used: number; running: boolean; startedAt: number; count: number;
   unit: string; thinking: boolean; side: number; family: Family; winner: boolean;
 }
-interface ContestManagerConfig { game: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
+interface ContestManagerConfig { variant: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
 interface MoveListConfig { tree: TreeNode; current: string; family: Family }
 interface SearchTreeConfig { line: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
 interface TreePicture {

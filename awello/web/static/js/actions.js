@@ -26,8 +26,8 @@ const commands = {
   goToEnd: () => goToNode(state.game.current.tip),
   undo: () => goToNode(state.game.findUndoTarget()),
   redo: () => goToNode(findRedoTarget(state.game)),
-  startNewGame: () => startGame(state.game.game),
-  startRematch: () => startGame(state.game.game, { players: state.game.players.toReversed() }),
+  startNewGame: () => startGame(state.game.variant),
+  startRematch: () => startGame(state.game.variant, { players: state.game.players.toReversed() }),
   swapSides,
   togglePause: () => gameplay.setPaused(!state.paused),
   resign,
@@ -56,7 +56,7 @@ const commands = {
   clearMarks: () => setState({ marks: [] }),
   openHelp: () => showHelp(state.game.family),
   setPlayer,
-  setClock: (/** @type {string} */ text) => startGame(state.game.game, { clock: parseClock(text) }),
+  setClock: (/** @type {string} */ text) => startGame(state.game.variant, { clock: parseClock(text) }),
 };
 
 /** @param {string} name */
@@ -227,7 +227,7 @@ export function setEditor(editor) {
 
 /** Start a game from the edited position. */
 export async function finishEditing() {
-  if (state.editor) await openGame(new Game({ game: state.game.game, start: state.editor.format(), players: [HUMAN, HUMAN] }));
+  if (state.editor) await openGame(new Game({ variant: state.game.variant, start: state.editor.format(), players: [HUMAN, HUMAN] }));
 }
 
 /** Draw a mark, or erase it if it exists. @param {{ from: string, to: string | null }} mark */

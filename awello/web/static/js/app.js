@@ -4,14 +4,14 @@ import { AnalysisTab } from "./analysis-tab.js";
 import { saveGame } from "./archive-save.js";
 import { BOARD_AREA_TOPICS, drawBoardArea } from "./board-area.js";
 import { byId, listen, translate } from "./dom.js";
-import { gameOptions } from "./game-text.js";
+import { variantOptions } from "./game-text.js";
 import { loadRules } from "./game.js";
 import { endGame, inRatedGame, reloadPosition } from "./gameplay.js";
 import { GamesTab } from "./games-tab.js";
 import { setLanguage } from "./i18n.js";
 import { listenForPastedGames } from "./import-dialog.js";
 import { LabTab } from "./lab-tab.js";
-import { handleAddressChange, openLink, preferredGame, startGame, updateAddress } from "./navigation.js";
+import { handleAddressChange, openLink, preferredVariant, startGame, updateAddress } from "./navigation.js";
 import { setServerOffline, showError } from "./notices.js";
 import { PlayTab } from "./play-tab.js";
 import { PositionTab } from "./position-tab.js";
@@ -60,7 +60,7 @@ async function findClub() {
 /** Open the game of the address, or a new one. */
 async function openFirstGame() {
   if (location.hash && (await openLink(location.hash))) return;
-  await startGame(preferredGame());
+  await startGame(preferredVariant());
 }
 
 /** Subscribe to state changes; listeners run in this order. */
@@ -125,7 +125,7 @@ function changeLanguage() {
 }
 
 function fillGamePicker() {
-  byId("game-picker").replaceChildren(...gameOptions().map(([name, label]) => new Option(label, name)));
+  byId("game-picker").replaceChildren(...variantOptions().map(([name, label]) => new Option(label, name)));
 }
 
 start();

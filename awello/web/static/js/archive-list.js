@@ -1,7 +1,7 @@
 /** The list of archived games, with filters; a click opens a game on the board. */
 import { buildFormRow, buildSelect, h } from "./dom.js";
-import { gameOptions, sideName } from "./game-text.js";
-import { GAMES } from "./game.js";
+import { sideName, variantOptions } from "./game-text.js";
+import { RULES } from "./game.js";
 import { currentLanguage, pluralKey, t } from "./i18n.js";
 import { openArchivedGame } from "./import-dialog.js";
 import { formatError } from "./notices.js";
@@ -32,7 +32,7 @@ export class ArchiveList {
   // ---- filters ------------------------------------------------------------------------------------------------------
   buildFilterForm() {
     /** @type {[string, string][]} */
-    const games = [["", t("archive.game.all")], ...gameOptions()];
+    const games = [["", t("archive.game.all")], ...variantOptions()];
     return h("form", { class: "archive-filters", onsubmit: (event) => event.preventDefault() },
       this.buildFilterInput("player"),
       h("details", { class: "disclosure", open: this.openFilters, ontoggle: (event) => (this.openFilters = event.target.open) }, h("summary", {}, t("archive.filters")),
@@ -70,7 +70,7 @@ export class ArchiveList {
   formatQuery() {
     const { game } = state;
     const { through, ...others } = this.filters;
-    const here = through ? { game: game.game, through: game.current.position.position ?? "" } : {};
+    const here = through ? { game: game.variant, through: game.current.position.position ?? "" } : {};
     const known = Object.entries({ ...others, ...here }).filter(([, value]) => value);
     return new URLSearchParams(known).toString();
   }
@@ -119,7 +119,7 @@ export class ArchiveList {
   /** @param {ArchivedGame} entry */
   renderGame(entry) {
     const { number, game, players, winner, date, event, opening } = entry;
-    const family = GAMES[game].family;
+    const family = RULES[game].family;
     /** @param {number} index */
     const side = (index) => h("span", { class: winner === index ? "archive-side is-winner" : "archive-side" }, players[index] ?? sideName(family, index));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");

@@ -50,7 +50,7 @@ function drawBoard(game) {
   const board = ensureBoard(game);
   const { current } = game;
   const { editor, preview } = state;
-  const common = { rotated: state.flipped, label: t(`game.${game.game}`), variant: game.game, speed: settings.speed };
+  const common = { rotated: state.flipped, label: t(`game.${game.variant}`), variant: game.variant, speed: settings.speed };
   if (editor) {
     board.config = { ...common, ...editor.board, side: editor.side, moves: {}, editing: true, playable: false };
     return;
@@ -139,12 +139,12 @@ function drawGraph({ rules, family, line, current }) {
 }
 
 /** @param {Game} game */
-function drawControls({ game, current }) {
+function drawControls({ variant, current }) {
   for (const id of ["to-first", "to-back", "undo"]) byId(id).disabled = !current.parent;
   for (const id of ["to-forward", "to-last", "redo"]) byId(id).disabled = !current.children.length;
   byId("engine").ariaPressed = String(settings.engine);
   byId("hints").ariaPressed = String(settings.hints);
-  byId("game-picker").value = game;
+  byId("game-picker").value = variant;
   for (const id of ["new-game", "game-picker"]) byId(id).disabled = inRatedGame();
 }
 

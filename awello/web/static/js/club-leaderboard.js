@@ -1,9 +1,9 @@
 /** The leaderboard of a game and speed. */
 import { formatClubError, formatRating } from "./club-text.js";
 import { buildFormRow, buildSelect, h } from "./dom.js";
-import { gameOptions } from "./game-text.js";
+import { variantOptions } from "./game-text.js";
 import { t } from "./i18n.js";
-import { preferredGame } from "./navigation.js";
+import { preferredVariant } from "./navigation.js";
 import { api } from "./server.js";
 
 const SPEEDS = ["blitz", "standard"];
@@ -13,7 +13,7 @@ export class ClubLeaderboard {
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
-    this.variant = buildSelect({ id: "leaderboard-variant", onchange: () => this.load() }, gameOptions(), preferredGame());
+    this.variant = buildSelect({ id: "leaderboard-variant", onchange: () => this.load() }, variantOptions(), preferredVariant());
     this.speed = buildSelect({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
     this.status = h("p", { class: "muted", id: "leaderboard-status", role: "status" });
     this.rows = h("tbody");

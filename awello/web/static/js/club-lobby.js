@@ -2,9 +2,9 @@
 import { renderChallenge } from "./club-bar.js";
 import { clubSideName, formatRating, formatTerms } from "./club-text.js";
 import { buildFormRow, buildSelect, h, replaceContent } from "./dom.js";
-import { gameOptions } from "./game-text.js";
+import { variantOptions } from "./game-text.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
-import { preferredGame } from "./navigation.js";
+import { preferredVariant } from "./navigation.js";
 
 /** @type {Record<string, number>} */
 const TIME_PRESETS = { blitz: 300, standard: 1800 }; // seconds
@@ -21,7 +21,7 @@ export class ClubLobby {
     this.online = h("div", { id: "club-online", class: "club-names" });
     /** @type {[string, string][]} */
     const times = Object.entries(TIME_PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
-    this.variant = buildSelect({ id: "club-variant", onchange: () => this.updateSideOptions() }, gameOptions(), preferredGame());
+    this.variant = buildSelect({ id: "club-variant", onchange: () => this.updateSideOptions() }, variantOptions(), preferredVariant());
     this.time = buildSelect({ id: "club-time", onchange: () => this.toggleMinutes() }, [...times, ["other", t("club.time.other")]]);
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });

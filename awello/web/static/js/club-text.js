@@ -1,5 +1,5 @@
 /** Texts of the club: time controls, game terms, ratings, dates and errors. */
-import { GAMES } from "./game.js";
+import { RULES } from "./game.js";
 import { currentLanguage, formatSigned, pluralKey, t, translateError } from "./i18n.js";
 import { formatError } from "./notices.js";
 
@@ -58,7 +58,7 @@ export function formatPlayer({ name, bot, ...rating }) {
 }
 
 /** The name of a side in a variant. @param {string} variant @param {number} side */
-export const clubSideName = (variant, side) => t(`side.${GAMES[variant].family}.${side}`);
+export const clubSideName = (variant, side) => t(`side.${RULES[variant].family}.${side}`);
 
 /** A rating change, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
 export const formatRatingChange = ({ rating, rating_after: after }) => `${rating} → ${after} (${formatSigned((after ?? rating) - rating)})`;

@@ -326,7 +326,7 @@ export class Club {
 
   /** @param {ClubState} state @param {any} pending @param {{ key?: string, back?: boolean }} [options] */
   async openOnBoard(state, pending, options) {
-    const game = new Game({ game: state.variant });
+    const game = new Game({ variant: state.variant });
     for (const move of state.moves) game.play(move);
     game.clubGame = new ClubGame(this, game, state);
     if (!(await openGame(game, options))) return false;

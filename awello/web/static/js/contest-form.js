@@ -1,6 +1,6 @@
 /** The form of a new contest: game, bots, rounds and time. */
 import { h } from "./dom.js";
-import { GAMES } from "./game.js";
+import { RULES } from "./game.js";
 import { t } from "./i18n.js";
 
 const MAX_BOTS = 8;
@@ -12,11 +12,11 @@ const NUMBER_FIELDS = {
 
 /** A form that calls `start` with the contest's settings; `initial` holds initial values. */
 export class ContestForm {
-  /** @param {{ game: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [initial] */
-  constructor({ game, players }, start, initial = {}) {
+  /** @param {{ variant: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [initial] */
+  constructor({ variant, players }, start, initial = {}) {
     this.bots = h("div", { class: "lab-bots" });
-    this.game = h("select", { class: "lab-input" }, Object.keys(GAMES).map((name) => h("option", { value: name }, t(`game.${name}`))));
-    this.game.value = initial.game ?? game;
+    this.game = h("select", { class: "lab-input" }, Object.keys(RULES).map((name) => h("option", { value: name }, t(`game.${name}`))));
+    this.game.value = initial.game ?? variant;
     this.numbers = Object.fromEntries(Object.entries(NUMBER_FIELDS).map(([name, range]) => [name, buildNumberInput(range, initial[name])]));
     this.adder = h("button", { type: "button", onclick: () => this.#addBot("", true) }, t("lab.add"));
     this.total = h("span", { class: "lab-muted" });

@@ -2,8 +2,8 @@
  * <contest-manager>: contests of bots. A form starts one, standings are shown while it runs, its games can be
  * replayed, and earlier contests are listed.
  *
- * `config` is { game, players: specs to offer, api: async (method, path, body, headers) };
- * the event is `replay` { game, moves }.
+ * `config` is { variant, players: specs to offer, api: async (method, path, body, headers) };
+ * the event is `replay` { variant, moves }.
  */
 import { ContestForm } from "./contest-form.js";
 import { contestName, ContestView } from "./contest-view.js";
@@ -62,7 +62,7 @@ class ContestManager extends HTMLElement {
   set config(config) {
     const before = this.#config;
     this.#config = config;
-    this.#rebuildForm(before?.game === config.game ? {} : { game: config.game });
+    this.#rebuildForm(before?.variant === config.variant ? {} : { game: config.variant });
     if (this.isConnected) this.#refreshAll();
   }
 

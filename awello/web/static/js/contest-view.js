@@ -135,7 +135,7 @@ export class ContestView {
     const lost = game.forfeits.find(Boolean);
     const result = h("span", { class: "lab-score" }, `${score[0]}–${score[1]}`);
     const flag = lost && h("span", { class: "lab-flag", title: t("lab.forfeit.detail", { message: lost[1] }) }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
-    const show = () => this.onReplay({ game: this.contest?.game, moves: game.moves });
+    const show = () => this.onReplay({ variant: this.contest?.game, moves: game.moves });
     const button = h("button", { class: "lab-game", "aria-label": label, onclick: show },
       h("span", { class: "lab-muted" }, String(number)), side(first, 0), result, side(second, 1), flag);
     return h("li", { value: number }, button);

@@ -1,5 +1,5 @@
 /** The position editor. */
-import { GAMES } from "./game.js";
+import { RULES } from "./game.js";
 import { squareIndex } from "./move-prediction.js";
 
 const PITS = "ABCDEFabcdef";
@@ -8,9 +8,9 @@ export const toolsFor = (board) => ("cells" in board ? ["X", "O", "-"] : ["add",
 
 /** A position being edited with a tool. */
 export class Editor {
-  /** @param {string} game @param {Position} position */
-  constructor(game, position) {
-    this.game = game;
+  /** @param {string} variant @param {Position} position */
+  constructor(variant, position) {
+    this.variant = variant;
     /** @type {Board} */
     this.board = structuredClone(position.board);
     this.side = position.side;
@@ -43,7 +43,7 @@ export class Editor {
   /** Seeds not placed yet. */
   get inHand() {
     if ("cells" in this.board) return 0;
-    return GAMES[this.game].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
+    return RULES[this.variant].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** Clear the board. */
@@ -54,7 +54,7 @@ export class Editor {
 
   /** Restore the start position. */
   reset() {
-    const { start } = GAMES[this.game];
+    const { start } = RULES[this.variant];
     const seeds = start.split("-").map(Number);
     this.board = "cells" in this.board ? { ...this.board, cells: start.split(" ")[0] } : { pits: seeds.slice(0, 12), taken: seeds.slice(12, 14) };
     this.side = 0;

@@ -7,10 +7,10 @@ import { api } from "./server.js";
 export const FILE_EXTENSIONS = { ggf: ".ggf", ogn: ".ogn", transcripts: ".txt", logbook: ".gam", wthor: ".zip" };
 
 /** Whether a format supports the game. @param {string} format @param {Game} given */
-export function supportsFormat(format, { game, family, start }) {
+export function supportsFormat(format, { variant, family, start }) {
   if (format === "ggf") return family === "othello";
   if (format === "ogn") return family === "awale";
-  return format === "transcripts" || (game === "othello" && !start);
+  return format === "transcripts" || (variant === "othello" && !start);
 }
 
 /**

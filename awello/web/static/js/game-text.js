@@ -1,5 +1,5 @@
 /** Texts of a game: players, results, openings and values; and announcements of moves. */
-import { GAMES, HUMAN } from "./game.js";
+import { HUMAN, RULES } from "./game.js";
 import { formatSigned, t } from "./i18n.js";
 import { announce } from "./notices.js";
 import { settings } from "./settings.js";
@@ -15,7 +15,7 @@ export const sideSubject = (family, side) => t(`side.subject.${family}.${side}`)
 export const sideTurn = (family, side) => t(`side.turn.${family}.${side}`);
 
 /** The games as options of a list. @returns {[value: string, label: string][]} */
-export const gameOptions = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
+export const variantOptions = () => Object.keys(RULES).map((name) => [name, t(`game.${name}`)]);
 
 /** The display name of a player. @param {string} player @param {Rules} rules */
 function playerName(player, rules) {

@@ -4,11 +4,11 @@ import { api } from "./server.js";
 export const HUMAN = "human";
 
 /** The rule sets by name. @type {Record<string, Rules>} */
-export const GAMES = {};
+export const RULES = {};
 
 /** Load the rule sets. */
 export async function loadRules() {
-  for (const rules of await api("GET", "/api/rules")) GAMES[rules.name] = rules;
+  for (const rules of await api("GET", "/api/rules")) RULES[rules.name] = rules;
 }
 
 let lastNodeId = 0;
@@ -81,9 +81,9 @@ export class GameNode {
 
 /** A game: rules, start position, players, clock and tree. */
 export class Game {
-  /** @param {{ game?: string, start?: string | null, players?: string[], keepPlayers?: boolean, clock?: TimeControl | null }} given */
-  constructor({ game = "othello", start = null, players = [HUMAN, HUMAN], keepPlayers = false, clock = null } = {}) {
-    this.game = game;
+  /** @param {{ variant?: string, start?: string | null, players?: string[], keepPlayers?: boolean, clock?: TimeControl | null }} given */
+  constructor({ variant = "othello", start = null, players = [HUMAN, HUMAN], keepPlayers = false, clock = null } = {}) {
+    this.variant = variant; // the name of the rules
     this.start = start; // a position as text; null: the start position of the rules
     this.players = players; // player specs; HUMAN for people
     this.keepPlayers = keepPlayers; // whether the user chose these players: the next game then keeps them
@@ -107,7 +107,7 @@ export class Game {
   }
 
   get rules() {
-    return GAMES[this.game];
+    return RULES[this.variant];
   }
 
   get family() {
@@ -131,7 +131,7 @@ export class Game {
 
   /** The fields that identify a node in requests to the server. */
   toRequest(node = this.current) {
-    return { game: this.game, start: this.start, moves: node.moves };
+    return { game: this.variant, start: this.start, moves: node.moves };
   }
 
   /** Go to the position after a move, creating a variation if it is new. @param {string} move */

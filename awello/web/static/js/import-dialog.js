@@ -1,6 +1,6 @@
 /** Imports games: pasted, dropped, from a file, a link, a contest or the archive. */
 import { boardElement, eventElement } from "./dom.js";
-import { Game, GAMES } from "./game.js";
+import { Game, RULES } from "./game.js";
 import { pluralKey, t } from "./i18n.js";
 import { parseLink } from "./link.js";
 import { openGame } from "./navigation.js";
@@ -20,7 +20,7 @@ let latestRequest = 0; // responses to earlier imports are ignored
 export async function importText(text, several = null) {
   const request = ++latestRequest;
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
-  if (link && Object.hasOwn(GAMES, link[1])) return importLink(link[0]);
+  if (link && Object.hasOwn(RULES, link[1])) return importLink(link[0]);
   try {
     const response = await api("POST", "/api/detect", { text });
     if (request !== latestRequest) return;
@@ -52,11 +52,11 @@ export async function importFiles(files) {
   return importText(await file.text(), toArchive);
 }
 
-/** Show a contest game from its start. @param {{ game: string, moves: string }} given */
-export async function openContestGame({ game: name, moves }) {
+/** Show a contest game from its start. @param {{ variant: string, moves: string }} given */
+export async function openContestGame({ variant, moves }) {
   try {
-    const response = moves ? await api("POST", "/api/detect", { text: moves, game: name }) : { moves: [] };
-    const game = buildGame(name, null, response.moves);
+    const response = moves ? await api("POST", "/api/detect", { text: moves, game: variant }) : { moves: [] };
+    const game = buildGame(variant, null, response.moves);
     game.current = game.root;
     await openGame(game);
   } catch (error) {
@@ -79,9 +79,9 @@ export async function openArchivedGame(number) {
   }
 }
 
-/** @param {string} name @param {string | null} start @param {string[]} moves */
-function buildGame(name, start, moves) {
-  const game = new Game({ game: name, start });
+/** @param {string} variant @param {string | null} start @param {string[]} moves */
+function buildGame(variant, start, moves) {
+  const game = new Game({ variant, start });
   for (const move of moves) game.play(move);
   return game;
 }

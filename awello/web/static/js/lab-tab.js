@@ -18,7 +18,7 @@ export class LabTab {
     this.contests = document.createElement("contest-manager");
     this.tree = document.createElement("search-tree");
     listen(this.contests, "replay", openContestGame);
-    this.offered = ""; // the game and players of the form
+    this.offered = ""; // the variant and players of the form
     /** @type {GameNode | null} */
     this.current = null;
     this.box.replaceChildren(
@@ -30,11 +30,11 @@ export class LabTab {
   update() {
     const { game } = state;
     if (this.box.hidden) return;
-    const players = [...listPlayerSpecs(game.game, state.availablePlayers), ...game.rules.opponents];
-    const offered = [game.game, ...players].join();
+    const players = [...listPlayerSpecs(game.variant, state.availablePlayers), ...game.rules.opponents];
+    const offered = [game.variant, ...players].join();
     if (this.offered !== offered) {
       this.offered = offered;
-      this.contests.config = { game: game.game, players, api };
+      this.contests.config = { variant: game.variant, players, api };
     }
     if (this.current !== game.current) {
       this.current = game.current;

@@ -4,7 +4,7 @@
  * Variations follow the move they replace, in parentheses, as in chess notation;
  * a star follows the current move. A pass is --.
  */
-import { Game, GameNode, GAMES, HUMAN } from "./game.js";
+import { Game, GameNode, HUMAN, RULES } from "./game.js";
 
 const MAX_LINK_CHARS = 20000;
 const MAX_CLOCK_SECONDS = 86400; // as on the server
@@ -23,7 +23,7 @@ export function formatLink(game) {
   const lost = game.current.tip.result;
   if (lost && lost.loser !== null) query.set("lost", `${lost.loser} ${lost.reason}`);
   const text = query.toString();
-  return `#${game.game}${text ? `?${text}` : ""}`;
+  return `#${game.variant}${text ? `?${text}` : ""}`;
 }
 
 /** @param {GameNode} node @param {GameNode} current */
@@ -44,10 +44,10 @@ function formatMoves(node, current) {
 /** The game of a link, or null if it is invalid. @param {string} hash */
 export function parseLink(hash) {
   const [head, query = ""] = hash.replace(/^#/, "").split("?", 2);
-  if (!Object.hasOwn(GAMES, head) || hash.length > MAX_LINK_CHARS) return null;
+  if (!Object.hasOwn(RULES, head) || hash.length > MAX_LINK_CHARS) return null;
   const values = new URLSearchParams(query);
   const game = new Game({
-    game: head,
+    variant: head,
     start: values.get("start"),
     players: [values.get("first") ?? HUMAN, values.get("second") ?? HUMAN],
     keepPlayers: values.has("first") || values.has("second"),

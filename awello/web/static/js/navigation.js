@@ -1,6 +1,6 @@
 /** Opens games (new, from links, from the browser's history) and keeps the address up to date. */
 import { playerLabel, sideName } from "./game-text.js";
-import { Game, GAMES, HUMAN } from "./game.js";
+import { Game, HUMAN, RULES } from "./game.js";
 import { showGame } from "./gameplay.js";
 import { t, withColon } from "./i18n.js";
 import { formatLink, parseLink } from "./link.js";
@@ -17,18 +17,18 @@ let link = ""; // the address last written
 let pendingGame = null; // the latest game to open
 
 /** The rule set played last in this browser, by name. */
-export const preferredGame = () => (Object.hasOwn(GAMES, settings.game) ? settings.game : "othello");
+export const preferredVariant = () => (Object.hasOwn(RULES, settings.variant) ? settings.variant : "othello");
 
 /**
  * Start a game against the default opponent, or with the players of the previous game if the user chose them.
- * @param {string} name
+ * @param {string} variant
  * @param {Partial<Game>} choices
  */
-export async function startGame(name, choices = {}) {
+export async function startGame(variant, choices = {}) {
   const before = state.game;
-  const same = before?.keepPlayers && before.family === GAMES[name].family;
-  const players = same ? before.players : [HUMAN, defaultOpponent(GAMES[name])];
-  if (await openGame(new Game({ game: name, players, keepPlayers: true, clock: before?.clock ?? null, ...choices }))) saveSetting("game", name);
+  const same = before?.keepPlayers && before.family === RULES[variant].family;
+  const players = same ? before.players : [HUMAN, defaultOpponent(RULES[variant])];
+  if (await openGame(new Game({ variant, players, keepPlayers: true, clock: before?.clock ?? null, ...choices }))) saveSetting("variant", variant);
 }
 
 /**
@@ -77,7 +77,7 @@ export function updateAddress() {
   const { game } = state;
   if (!game?.current.position || game.current.position.provisional) return;
   const turn = game.clubGame?.mayMove(game.current);
-  document.title = `${turn ? t("club.turn", { side: sideName(game.family, game.side) }) : t(`game.${game.game}`)} – Awello`;
+  document.title = `${turn ? t("club.turn", { side: sideName(game.family, game.side) }) : t(`game.${game.variant}`)} – Awello`;
   const address = linkTo(game);
   const { started, saved, playerNames } = game;
   if (address === link && history.state?.link === address && history.state.saved?.number === saved?.number) return;
@@ -91,7 +91,7 @@ export function updateAddress() {
 function formatRecentLabel(game) {
   const players = [0, 1].map((side) => playerLabel(game, side)).join(" – ");
   const progress = game.current.tip.over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
-  return withColon(t(`game.${game.game}`), players + progress);
+  return withColon(t(`game.${game.variant}`), players + progress);
 }
 
 /** The address of a game. @param {Game} game */

@@ -23,7 +23,7 @@ const DEFAULT_SPECS = {
   champion: "champion@1s",
 };
 /** @type {Record<string, string[]>} */
-const SUPPORTED_GAMES = {
+const SUPPORTED_VARIANTS = {
   otage: ["othello"],
   cnn: ["othello"],
   "cnn-value": ["othello"],
@@ -32,11 +32,11 @@ const SUPPORTED_GAMES = {
 };
 
 /**
- * The specs of all players that support a game.
- * @param {string} game
+ * The specs of all players that support a variant.
+ * @param {string} variant
  * @param {Iterable<string>} names
  */
-export function listPlayerSpecs(game, names) {
-  const available = [...names].filter((name) => !(name in SUPPORTED_GAMES) || SUPPORTED_GAMES[name].includes(game));
+export function listPlayerSpecs(variant, names) {
+  const available = [...names].filter((name) => !(name in SUPPORTED_VARIANTS) || SUPPORTED_VARIANTS[name].includes(variant));
   return available.map((name) => DEFAULT_SPECS[name] ?? name);
 }

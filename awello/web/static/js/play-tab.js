@@ -18,7 +18,7 @@ export class PlayTab {
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.filledFor = ""; // the game and players in the lists
+    this.filledFor = ""; // the variant and players in the lists
     this.pickers = [0, 1].map((side) => this.buildPicker(side));
     this.clock = h("select", { id: "clock-picker", onchange: (event) => actions.setClock(event.target.value) });
     this.move = h("input", { id: "typed-move", autocomplete: "off", maxLength: 5, spellcheck: false, placeholder: t("play.type.example") });
@@ -62,7 +62,7 @@ export class PlayTab {
 
   update() {
     const { game, paused, availablePlayers } = state;
-    const wanted = [game.game, ...availablePlayers].join();
+    const wanted = [game.variant, ...availablePlayers].join();
     if (this.filledFor !== wanted) this.fillLists(game);
     this.filledFor = wanted;
     this.gameOptions.hidden = game.live; // the club sets them
@@ -75,9 +75,9 @@ export class PlayTab {
   }
 
   /** @param {Game} given */
-  fillLists({ game, family, rules }) {
+  fillLists({ variant, family, rules }) {
     const levels = rules.opponents.map((spec, index) => h("option", { value: spec }, t(`level.${index + 1}`)));
-    const specOptions = listPlayerSpecs(game, state.availablePlayers).map((spec) => h("option", { value: spec }, spec));
+    const specOptions = listPlayerSpecs(variant, state.availablePlayers).map((spec) => h("option", { value: spec }, spec));
     this.pickers.forEach(({ picker, spec, label }, side) => {
       label.textContent = sideName(family, side);
       spec.ariaLabel = t("play.spec", { side: sideName(family, side) });

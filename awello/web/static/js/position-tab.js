@@ -115,7 +115,7 @@ export class PositionTab {
   renderOpenButton() {
     return h("button", { id: "edit", onclick: () => {
       const { game } = state;
-      setEditor(new Editor(game.game, game.current.position));
+      setEditor(new Editor(game.variant, game.current.position));
     } }, t("editor.open"));
   }
 

@@ -6,7 +6,7 @@
  */
 import { buildLabelledField } from "./contest-form.js";
 import { h } from "./dom.js";
-import { GAMES } from "./game.js";
+import { RULES } from "./game.js";
 import { currentLanguage, t } from "./i18n.js";
 import { formatError } from "./notices.js";
 
@@ -55,7 +55,7 @@ class SearchTree extends HTMLElement {
   }
 
   get #rules() {
-    return this.#config && GAMES[this.#config.line.game];
+    return this.#config && RULES[this.#config.line.game];
   }
 
   // --- the search ----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ const DEFAULTS = {
   keys: true, // single-letter shortcuts
   engine: false,
   seconds: 10, // per analysis
-  game: "othello", // last played
+  variant: "othello", // last played
 };
 
 /** @param {string} key @param {any} other */
