@@ -2,7 +2,7 @@
 import { boardElement, byId, focusBoard } from "./dom.js";
 import { Game, HUMAN } from "./game.js";
 import * as gameplay from "./gameplay.js";
-import { inRatedGame, isBoardPlayable } from "./gameplay.js";
+import { isBoardPlayable, isPlayingInClub } from "./gameplay.js";
 import { showHelp } from "./help.js";
 import { t } from "./i18n.js";
 import { parseClock } from "./link.js";
@@ -61,7 +61,7 @@ const commands = {
 
 /** @param {string} name */
 function isAllowed(name) {
-  if (!inRatedGame()) return !(state.game.live && DISABLED_IN_CLUB_GAME.includes(name));
+  if (!isPlayingInClub()) return !(state.game.live && DISABLED_IN_CLUB_GAME.includes(name));
   if (!ALLOWED_IN_CLUB_GAME.includes(name)) showNotice(t(state.game.clubGame.state.rated ? "club.analysis.off" : "club.analysis.off.unrated"), false);
   return ALLOWED_IN_CLUB_GAME.includes(name);
 }

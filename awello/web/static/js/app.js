@@ -6,7 +6,7 @@ import { BOARD_AREA_TOPICS, drawBoardArea } from "./board-area.js";
 import { byId, listen, translate } from "./dom.js";
 import { variantOptions } from "./game-text.js";
 import { loadRules } from "./game.js";
-import { endGame, inRatedGame, reloadPosition } from "./gameplay.js";
+import { endGame, isPlayingInClub, reloadPosition } from "./gameplay.js";
 import { GamesTab } from "./games-tab.js";
 import { setLanguage } from "./i18n.js";
 import { listenForPastedGames } from "./import-dialog.js";
@@ -77,7 +77,7 @@ function subscribeAll() {
 function analyse() {
   const { game } = state;
   if (!game?.current.position) return;
-  if (inRatedGame()) analyst.stop();
+  if (isPlayingInClub()) analyst.stop();
   else analyst.analyse(game, game.current);
 }
 

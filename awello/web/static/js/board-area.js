@@ -7,7 +7,7 @@ import { actions } from "./actions.js";
 import { toHints } from "./analyst.js";
 import { boardElement, byId, h, reducedMotion, replaceContent } from "./dom.js";
 import { findOpening, findWinner, formatEvaluation, formatResult, nodeValues, playerLabel, sideName, sideSubject, sideTurn } from "./game-text.js";
-import { inRatedGame, isBoardPlayable, isClockRunning } from "./gameplay.js";
+import { isBoardPlayable, isClockRunning, isPlayingInClub } from "./gameplay.js";
 import { currentLanguage, t } from "./i18n.js";
 import { canShowHints } from "./reviewer.js";
 import { reviewer } from "./services.js";
@@ -145,7 +145,7 @@ function drawControls({ variant, current }) {
   byId("engine").ariaPressed = String(settings.engine);
   byId("hints").ariaPressed = String(settings.hints);
   byId("game-picker").value = variant;
-  for (const id of ["new-game", "game-picker"]) byId(id).disabled = inRatedGame();
+  for (const id of ["new-game", "game-picker"]) byId(id).disabled = isPlayingInClub();
 }
 
 /** The effect of the last move on the board. @param {GameNode} node */

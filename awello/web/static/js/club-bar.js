@@ -3,7 +3,7 @@ import { actions } from "./actions.js";
 import { clubSideName, formatRatingChange, formatTerms } from "./club-text.js";
 import { byId, h, replaceContent } from "./dom.js";
 import { sideSubject } from "./game-text.js";
-import { inRatedGame } from "./gameplay.js";
+import { isPlayingInClub } from "./gameplay.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
 import { announce } from "./notices.js";
 import { state, subscribe } from "./store.js";
@@ -31,7 +31,7 @@ export class ClubBar {
     const { game } = state;
     const live = game.live ? (game.clubGame.playing ? "playing" : "watching") : "";
     /** @type {HTMLElement} */ (document.querySelector(".page")).dataset.live = live;
-    if (inRatedGame() && ["analysis", "games", "position", "lab"].includes(state.tab)) showTab("club", "game");
+    if (isPlayingInClub() && ["analysis", "games", "position", "lab"].includes(state.tab)) showTab("club", "game");
     club.unwatchPrevious();
     if (this.resigning !== game.clubGame?.number || !game.live) this.resigning = null;
     this.announceOffer(game);

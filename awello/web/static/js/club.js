@@ -6,7 +6,7 @@ import { ClubTab } from "./club-tab.js";
 import { formatClubError } from "./club-text.js";
 import { boardElement, listen } from "./dom.js";
 import { Game } from "./game.js";
-import { inRatedGame } from "./gameplay.js";
+import { isPlayingInClub } from "./gameplay.js";
 import { t } from "./i18n.js";
 import { openGame } from "./navigation.js";
 import { announce, showNotice } from "./notices.js";
@@ -171,7 +171,7 @@ export class Club {
     const text = t(state.ply ? "club.resumed" : "club.started", { name });
     const here = page.tab === "club" || this.expectsGame;
     announce(text);
-    if (here && !inRatedGame()) this.show(state.game);
+    if (here && !isPlayingInClub()) this.show(state.game);
     else showNotice(text, false);
     if (state.unrated_reason && !state.ply) showNotice(t(`club.unrated.${state.unrated_reason}`), false);
   }

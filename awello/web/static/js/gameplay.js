@@ -17,7 +17,7 @@ const IDLE = { thinking: false, replyReady: false };
 let cancelTask = () => {}; // cancels the pending request or timer
 
 /** Whether the user plays a club game on this board; analysis is off then. */
-export const inRatedGame = () => Boolean(state.game?.clubGame?.playing);
+export const isPlayingInClub = () => Boolean(state.game?.clubGame?.playing);
 
 /** Whether the board accepts moves. */
 export function isBoardPlayable() {
