@@ -39,21 +39,21 @@ def states(page: Page) -> Iterator[str]:
 
 # ---- accessibility and small screens --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("family", "mode"), [("othello", "light"), pytest.param("awale", "dark", marks=pytest.mark.slow)]
+    ("family", "theme"), [("othello", "light"), pytest.param("awale", "dark", marks=pytest.mark.slow)]
 )
-def test_accessibility(browser: Browser, address: str, family: str, mode: str) -> None:
+def test_accessibility(browser: Browser, address: str, family: str, theme: str) -> None:
     """On a phone, in both themes: no serious axe violations, no horizontal scrolling, large touch targets."""
-    settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": mode, "has_touch": True, "is_mobile": True}
+    settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": theme, "has_touch": True, "is_mobile": True}
     with visiting(browser, address, **settings) as visitor:
         page = visitor.open(LINKS[family])
         for state in states(page):
             assert accessibility_violations(page, PLACES.get(state)) == [], state
-            page.emulate_media(color_scheme="dark" if mode == "light" else "light")
+            page.emulate_media(color_scheme="dark" if theme == "light" else "light")
             assert accessibility_violations(page, PLACES.get(state), "color-contrast") == [], state
-            page.emulate_media(color_scheme="light" if mode == "light" else "dark")
+            page.emulate_media(color_scheme="light" if theme == "light" else "dark")
             assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
             assert find_small_targets(page) == [], state
-    with visiting(browser, address, color_scheme=mode, locale="fr-FR", viewport=PHONE) as visitor:
+    with visiting(browser, address, color_scheme=theme, locale="fr-FR", viewport=PHONE) as visitor:
         page = visitor.open(LINKS[family])
         assert accessibility_violations(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
@@ -125,20 +125,20 @@ def test_themes(browser: Browser, address: str) -> None:
         page = visitor.open("#othello")
         dark = page.evaluate(colour)
         open_tab(page, "settings")
-        page.select_option("#setting-mode", "light")
+        page.select_option("#setting-theme", "light")
         light = page.evaluate(colour)
         assert light != dark
         page.emulate_media(color_scheme="light")
-        page.select_option("#setting-mode", "system")
+        page.select_option("#setting-theme", "system")
         assert page.evaluate(colour) == light
-        page.select_option("#setting-mode", "dark")
+        page.select_option("#setting-theme", "dark")
         assert page.evaluate(colour) == dark
         looks = set()
-        for board in ["green", "blue", "wood", "grey", "contrast"]:
-            page.select_option("#setting-board", board)
+        for colours in ["green", "blue", "wood", "grey", "contrast"]:
+            page.select_option("#setting-boardColours", colours)
             looks.add(page.evaluate(felt))
         assert len(looks) == 5
-        page.locator("#setting-size").fill("320")
+        page.locator("#setting-boardSize").fill("320")
         expect(page.locator("othello-board")).to_have_css("width", "320px")
         page.reload()
         expect(page.locator("othello-board")).to_have_css("width", "320px")

@@ -210,16 +210,16 @@ def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) ->
     expect(page.locator("#banner")).to_be_visible()
     expect(page.locator("#save-status")).to_have_count(0)
     page = visitor.open(SHORT)
-    open_tab(page, "settings").locator("#setting-archive").uncheck()
+    open_tab(page, "settings").locator("#setting-saveGames").uncheck()
     play_to_end(page, random.Random(3).choice, play_by_mouse)
     page.wait_for_load_state("networkidle")
     expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(location) == before
-    page.check("#setting-archive")
+    page.check("#setting-saveGames")
     saved_number(page)
     page.click("#tab-play")
     page.click("#open-archive-settings")
-    expect(page.locator("#setting-archive")).to_be_focused()
+    expect(page.locator("#setting-saveGames")).to_be_focused()
 
 
 def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
@@ -389,11 +389,11 @@ def test_export_files(visitor: Visitor) -> None:
 
 
 # ---- accessibility and errors ---------------------------------------------------------------------------------------
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_accessibility(browser: Browser, address: str, mode: str) -> None:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_accessibility(browser: Browser, address: str, theme: str) -> None:
     """On a phone, in French, in both themes: no serious axe violations, no horizontal scrolling, no small targets."""
     with visiting(
-        browser, address, viewport=PHONE, color_scheme=mode, has_touch=True, is_mobile=True, locale="fr-FR"
+        browser, address, viewport=PHONE, color_scheme=theme, has_touch=True, is_mobile=True, locale="fr-FR"
     ) as visitor:
         page = visitor.open("#othello?moves=f5d6c3d3*")
         panel = open_tab(page, "games")

@@ -174,7 +174,7 @@ interface Point { ply: number; value: number | null; exact: boolean; loss: numbe
 
 interface BoardConfig extends OthelloPosition, AwalePosition {
   side: number; moves: Record<string, Effect>; refused: Record<string, string>; rotated: boolean; label: string; variant: string;
-  speed: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
+  sowingDelayMs: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
   hints: Record<string, Hint> | null; preview: (OthelloPosition & AwalePosition & { moves: string[] }) | null;
   flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; takenBefore: number[];
 }

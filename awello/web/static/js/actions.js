@@ -34,7 +34,7 @@ const commands = {
   flipBoard: () => setState({ flipped: !state.flipped }),
   toggleEngine: () => saveSetting("engine", !settings.engine),
   toggleHints: () => saveSetting("hints", !settings.hints),
-  toggleArrows: () => saveSetting("arrows", !settings.arrows),
+  toggleEngineMark: () => saveSetting("engineMark", !settings.engineMark),
   playBestMove,
   reviewGame: () => {
     showTab("analysis");
@@ -43,7 +43,7 @@ const commands = {
   openExplorer: () => showTab("games"),
   openArchiveSettings: () => {
     showTab("settings");
-    byId("setting-archive").focus();
+    byId("setting-saveGames").focus();
   },
   goToBlunder: () => goToNextMark(MARKS.blunder),
   goToMistake: () => goToNextMark(MARKS.mistake),

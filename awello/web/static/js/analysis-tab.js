@@ -9,7 +9,7 @@ import { analyst, reviewer } from "./services.js";
 import { saveSetting, settings } from "./settings.js";
 import { notifyChange, setState, state } from "./store.js";
 
-const SECONDS = [2, 5, 10, 30, 60];
+const ANALYSIS_SECONDS = [2, 5, 10, 30, 60];
 
 /** @param {number} number */
 const formatCompact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
@@ -20,7 +20,7 @@ export class AnalysisTab {
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.seconds = buildSelect({ id: "seconds", onchange: () => this.setSeconds() }, SECONDS.map((value) => [value, t("analysis.seconds", { value })]));
+    this.seconds = buildSelect({ id: "analysis-seconds", onchange: () => this.setSeconds() }, ANALYSIS_SECONDS.map((value) => [value, t("analysis.seconds", { value })]));
     this.status = h("p", { class: "status" });
     this.values = h("ol", { class: "values" });
     this.line = h("p", { class: "pv", onmouseleave: () => this.leaveLine() });
@@ -40,12 +40,12 @@ export class AnalysisTab {
 
   setSeconds() {
     analyst.stop();
-    saveSetting("seconds", Number(this.seconds.value));
+    saveSetting("analysisSeconds", Number(this.seconds.value));
   }
 
   update() {
     const { current } = state.game;
-    this.seconds.value = String(settings.seconds);
+    this.seconds.value = String(settings.analysisSeconds);
     const shown = settings.engine && canShowHints(reviewer) ? current.analysis : null;
     this.status.replaceChildren(...this.renderStatus(current, shown));
     this.more.hidden = !shown || analyst.running || Boolean(shown.solved);

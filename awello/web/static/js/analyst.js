@@ -27,7 +27,7 @@ export class Analyst extends EventTarget {
     if (wanted === this.node) return;
     this.stop();
     this.node = wanted;
-    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.seconds || wanted.analysis?.solved)) this.start(game, wanted, settings.seconds);
+    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.analysisSeconds || wanted.analysis?.solved)) this.start(game, wanted, settings.analysisSeconds);
   }
 
   /** @param {Game} game @param {GameNode} node @param {number} seconds */
@@ -53,7 +53,7 @@ export class Analyst extends EventTarget {
     const { node } = this;
     if (!node) return;
     this.cancel();
-    this.start(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.seconds)));
+    this.start(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.analysisSeconds)));
     this.dispatchEvent(new Event("change"));
   }
 

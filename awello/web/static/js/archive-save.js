@@ -8,7 +8,7 @@ import { notifyChange } from "./store.js";
 
 /** Save a finished game; `game.saved` holds the outcome. @param {Game} game */
 export async function saveGame(game) {
-  if (!settings.archive || !game?.current.over || game.current.position.provisional || game.saved || !wasPlayedHere(game)) return;
+  if (!settings.saveGames || !game?.current.over || game.current.position.provisional || game.saved || !wasPlayedHere(game)) return;
   game.saved = { moves: game.current.moves.join(" ") };
   try {
     Object.assign(game.saved, await api("POST", "/api/games", toArchiveRequest(game)));

@@ -25,7 +25,7 @@ class AwaleBoard extends Board {
   static title = "awale.board";
   static defaults = {
     side: 0, moves: {}, refused: {}, hints: null, preview: null, marks: [], last: null,
-    sowing: null, speed: 120, variant: "abapa",
+    sowing: null, sowingDelayMs: 120, variant: "abapa",
   };
 
   /** @type {SowingFrame | null} */
@@ -135,16 +135,16 @@ class AwaleBoard extends Board {
 
   /** Animate the last move seed by seed. */
   #animateSowing() {
-    const { speed } = this.config;
-    const list = isMotionEnabled() && speed > 0 ? computeSowingFrames(this.config, (name) => NAMES.indexOf(name)) : [];
+    const { sowingDelayMs } = this.config;
+    const list = isMotionEnabled() && sowingDelayMs > 0 ? computeSowingFrames(this.config, (name) => NAMES.indexOf(name)) : [];
     let timer = 0;
     const next = () => {
       const frame = list.shift();
       if (!frame) return this.finishAnimation();
       this.#frame = frame;
-      timer = setTimeout(next, speed * frame.ticks);
+      timer = setTimeout(next, sowingDelayMs * frame.ticks);
       this.paint();
-      this.#animateHand(frame.hand, speed * frame.ticks);
+      this.#animateHand(frame.hand, sowingDelayMs * frame.ticks);
     };
     this.startAnimation(() => {
       clearTimeout(timer);

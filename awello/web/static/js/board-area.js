@@ -50,7 +50,7 @@ function drawBoard(game) {
   const board = ensureBoard(game);
   const { current } = game;
   const { editor, preview } = state;
-  const common = { rotated: state.flipped, label: t(`game.${game.variant}`), variant: game.variant, speed: settings.speed };
+  const common = { rotated: state.flipped, label: t(`game.${game.variant}`), variant: game.variant, sowingDelayMs: settings.sowingDelayMs };
   if (editor) {
     board.config = { ...common, ...editor.board, side: editor.side, moves: {}, editing: true, playable: false };
     return;
@@ -69,7 +69,7 @@ const areHintsVisible = () => settings.engine && canShowHints(reviewer);
 
 /** The user's marks and the engine's mark. @param {GameNode} current */
 function allMarks(current) {
-  const line = areHintsVisible() && settings.arrows ? current.analysis?.pv ?? [] : [];
+  const line = areHintsVisible() && settings.engineMark ? current.analysis?.pv ?? [] : [];
   const best = line.find((move) => move !== "pass");
   return best ? [...state.marks, { from: best, to: null, by: "engine" }] : state.marks;
 }

@@ -123,7 +123,7 @@ function animationTime(node) {
   const people = state.game.players.includes(HUMAN);
   const effect = node.parent.position.moves[node.move];
   const seeds = effect?.sown ? effect.sown.length + 2 * effect.captured.length + 1 : 0;
-  return Math.max(seeds * settings.speed, people ? 320 : BOT_GAME_DELAY_MS);
+  return Math.max(seeds * settings.sowingDelayMs, people ? 320 : BOT_GAME_DELAY_MS);
 }
 
 /** @param {number} wait milliseconds for which the last move is still being shown */

@@ -5,18 +5,18 @@ import { saveSetting, settings } from "./settings.js";
 import { enableSounds } from "./sounds.js";
 import { notifyChange } from "./store.js";
 
-const MODES = ["system", "light", "dark"];
-const BOARDS = ["green", "blue", "wood", "grey", "contrast"];
-const SPEEDS = [0, 80, 160, 320, 600];
-const SIZES = { min: 280, max: 960, step: 20 };
+const THEMES = ["system", "light", "dark"];
+const BOARD_COLOURS = ["green", "blue", "wood", "grey", "contrast"];
+const SOWING_DELAYS_MS = [0, 80, 160, 320, 600];
+const BOARD_SIZES = { min: 280, max: 960, step: 20 };
 
 /** Apply the settings to the page. */
 export function applySettings() {
   const root = document.documentElement;
   root.lang = settings.language;
-  root.dataset.mode = settings.mode;
-  root.dataset.board = settings.board;
-  root.style.setProperty("--board-size", `${settings.size}px`);
+  root.dataset.theme = settings.theme;
+  root.dataset.boardColours = settings.boardColours;
+  root.style.setProperty("--board-size", `${settings.boardSize}px`);
   enableSounds(settings.sounds);
 }
 
@@ -28,11 +28,11 @@ export class SettingsTab {
   constructor(box) {
     box.replaceChildren(
       this.buildSelect("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]),
-      this.buildSelect("mode", MODES, (name) => t(`settings.mode.${name}`)),
-      this.buildSelect("board", BOARDS, (name) => t(`settings.board.${name}`)),
-      this.buildFormRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.changeSetting("size", Number(event.target.value)) })),
-      this.buildSelect("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
-      this.buildCheckbox("sounds"), this.buildCheckbox("arrows"), this.buildCheckbox("keys"), this.buildCheckbox("archive"),
+      this.buildSelect("theme", THEMES, (name) => t(`settings.theme.${name}`)),
+      this.buildSelect("boardColours", BOARD_COLOURS, (name) => t(`settings.boardColours.${name}`)),
+      this.buildFormRow("boardSize", h("input", { type: "range", id: "setting-boardSize", ...BOARD_SIZES, value: settings.boardSize, oninput: (event) => this.changeSetting("boardSize", Number(event.target.value)) })),
+      this.buildSelect("sowingDelayMs", SOWING_DELAYS_MS, (value) => t(`settings.sowingDelayMs.${value}`), Number),
+      this.buildCheckbox("sounds"), this.buildCheckbox("engineMark"), this.buildCheckbox("shortcuts"), this.buildCheckbox("saveGames"),
       this.buildFormRow("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.changeSetting("name", event.target.value.trim()) })),
       h("p", { class: "muted" }, h("a", { href: "/api" }, t("settings.api"))),
     );

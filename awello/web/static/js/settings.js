@@ -7,19 +7,19 @@ const MAX_RECENT_GAMES = 12;
 
 const DEFAULTS = {
   language: (navigator.language || "en").slice(0, 2) === "fr" ? "fr" : "en",
-  mode: "system", // or light, dark
-  board: "green",
-  size: 640, // maximum width of a board, in pixels
-  speed: 160, // milliseconds per seed
+  theme: "system", // or light, dark
+  boardColours: "green",
+  boardSize: 640, // maximum width of a board, in pixels
+  sowingDelayMs: 160, // per seed
   sounds: false,
   chat: false, // with opponents in the club
-  archive: true, // save finished games
+  saveGames: true, // save finished games in the archive
   name: "", // the user's name in saved games
   hints: true, // values on the squares while the engine is on
-  arrows: true,
-  keys: true, // single-letter shortcuts
+  engineMark: true, // mark the engine’s move on the board
+  shortcuts: true, // keyboard shortcuts
   engine: false,
-  seconds: 10, // per analysis
+  analysisSeconds: 10, // per position
   variant: "othello", // last played
 };
 

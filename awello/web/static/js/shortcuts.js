@@ -19,7 +19,7 @@ export const SHORTCUTS = [
   { keys: ["f"], labels: ["f"], command: "flipBoard" },
   { keys: ["l"], labels: ["l"], command: "toggleEngine" },
   { keys: ["z"], labels: ["z"], command: "toggleHints" },
-  { keys: ["a"], labels: ["a"], command: "toggleArrows" },
+  { keys: ["a"], labels: ["a"], command: "toggleEngineMark" },
   { keys: ["e"], labels: ["e"], command: "openExplorer" },
   { keys: ["r"], labels: ["r"], command: "reviewGame" },
   { keys: ["b"], labels: ["b"], command: "goToBlunder" },
@@ -34,7 +34,7 @@ export const SHORTCUTS = [
 /** Listen to shortcuts, except while typing and for browser shortcuts. @param {Record<Command, () => unknown>} actions */
 export function listenToShortcuts(actions) {
   document.addEventListener("keydown", (event) => {
-    if (!settings.keys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!settings.shortcuts || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]") || isTyping(eventElement(event), event.key)) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys.includes(event.key));
     if (!shortcut) return;
