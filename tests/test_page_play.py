@@ -301,9 +301,9 @@ def test_contest(visitor: Visitor) -> None:
     panel = open_tab(page, "lab")
     panel.get_by_label("Rounds per pairing").fill("1")
     panel.get_by_role("button", name="Start").click()
-    expect(panel.locator(".lab-state")).to_have_text("finished")
-    expect(panel.locator(".lab-games li")).to_have_count(2)
-    panel.locator(".lab-games button").first.click()
+    expect(panel.locator(".contest-state")).to_have_text("finished")
+    expect(panel.locator(".contest-games li")).to_have_count(2)
+    panel.locator(".contest-games button").first.click()
     page.wait_for_function("() => document.querySelectorAll('.moves-move').length > 4")
     assert record_in_address(page).final.over
     expect(page.locator("#to-back")).to_be_disabled()

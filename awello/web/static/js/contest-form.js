@@ -14,11 +14,11 @@ const NUMBER_FIELDS = {
 export class ContestForm {
   /** @param {{ variant: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [initial] */
   constructor({ variant, players }, start, initial = {}) {
-    this.bots = h("div", { class: "lab-bots" });
+    this.bots = h("div", { class: "contest-bots" });
     this.game = h("select", { class: "lab-input" }, Object.keys(RULES).map((name) => h("option", { value: name }, t(`game.${name}`))));
     this.game.value = initial.game ?? variant;
     this.numbers = Object.fromEntries(Object.entries(NUMBER_FIELDS).map(([name, range]) => [name, buildNumberInput(range, initial[name])]));
-    this.adder = h("button", { type: "button", onclick: () => this.#addBot("", true) }, t("lab.add"));
+    this.adder = h("button", { type: "button", onclick: () => this.#addBot("", true) }, t("contest.bot.add"));
     this.total = h("span", { class: "lab-muted" });
     this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
     this.element = this.#build(players, start);
@@ -51,24 +51,24 @@ export class ContestForm {
       start(this.values);
     };
     return h(
-      "form", { class: "lab-card lab-form", onsubmit: submit, oninput: () => this.#updateCount() },
-      buildLabelledField(t("lab.game"), this.game),
-      h("fieldset", { class: "lab-fieldset" }, h("legend", {}, t("lab.bots")), this.bots, this.adder),
-      h("datalist", { id: "lab-specs" }, players.map((spec) => h("option", { value: spec }))),
-      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => buildLabelledField(t(`lab.${name}`), input))),
-      h("p", { class: "lab-muted" }, t("lab.rules")),
+      "form", { class: "lab-card", onsubmit: submit, oninput: () => this.#updateCount() },
+      buildLabelledField(t("contest.game"), this.game),
+      h("fieldset", { class: "contest-fieldset" }, h("legend", {}, t("contest.bots")), this.bots, this.adder),
+      h("datalist", { id: "contest-specs" }, players.map((spec) => h("option", { value: spec }))),
+      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => buildLabelledField(t(`contest.field.${name}`), input))),
+      h("p", { class: "lab-muted" }, t("contest.rules")),
       this.error,
-      h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("lab.start")), this.total),
+      h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("contest.start")), this.total),
     );
   }
 
   /** @param {string} spec @param {boolean} [focus] */
   #addBot(spec, focus = false) {
-    const input = h("input", { class: "lab-input", value: spec, required: true, maxLength: 120, spellcheck: false, list: "lab-specs" });
+    const input = h("input", { class: "lab-input", value: spec, required: true, maxLength: 120, spellcheck: false, list: "contest-specs" });
     input.setAttribute("autocapitalize", "none");
     const remove = h("button", { type: "button", class: "lab-icon-button", onclick: () => this.#removeBot(row) }, "✕");
     /** @type {HTMLElement} */
-    const row = h("div", { class: "lab-bot" }, input, remove);
+    const row = h("div", { class: "contest-bot" }, input, remove);
     this.bots.append(row);
     this.#updateCount();
     if (focus) input.focus();
@@ -87,14 +87,14 @@ export class ContestForm {
     const rows = [...this.bots.children];
     rows.forEach((row, index) => {
       const [input, remove] = /** @type {any} */ (row.children);
-      input.ariaLabel = t("lab.bot", { number: index + 1 });
-      input.placeholder = t("lab.bot", { number: index + 1 });
-      remove.ariaLabel = t("lab.remove", { number: index + 1 });
+      input.ariaLabel = t("contest.bot", { number: index + 1 });
+      input.placeholder = t("contest.bot", { number: index + 1 });
+      remove.ariaLabel = t("contest.bot.remove", { number: index + 1 });
       remove.disabled = rows.length <= 2;
     });
     this.adder.disabled = rows.length >= MAX_BOTS;
     const games = rows.length * (rows.length - 1) * this.numbers.rounds.valueAsNumber;
-    this.total.textContent = games ? t("lab.total", { games }) : "";
+    this.total.textContent = games ? t("contest.games.total", { games }) : "";
   }
 }
 

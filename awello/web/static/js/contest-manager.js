@@ -49,10 +49,10 @@ class ContestManager extends HTMLElement {
   /** @type {Contest[]} */
   #contests = [];
   #timer = 0;
-  result = h("div", { class: "lab-result" });
-  list = h("ul", { class: "lab-list" });
-  listTitle = h("h3", { class: "lab-title", tabindex: -1 });
-  earlier = h("section", { class: "lab-card" }, this.listTitle, this.list);
+  contestBox = h("div", { class: "contest-box" });
+  list = h("ul", { class: "contest-list" });
+  listTitle = h("h3", { class: "contest-title", tabindex: -1 });
+  listBox = h("section", { class: "lab-card" }, this.listTitle, this.list);
   #pollId = 0; // number of the latest poll: responses to earlier ones are ignored
 
   get config() {
@@ -95,8 +95,8 @@ class ContestManager extends HTMLElement {
 
   #show() {
     this.#view = null;
-    this.listTitle.textContent = t("lab.earlier");
-    if (this.#form) this.replaceChildren(this.#form.element, this.result, this.earlier);
+    this.listTitle.textContent = t("contest.all");
+    if (this.#form) this.replaceChildren(this.#form.element, this.contestBox, this.listBox);
     this.#showContest();
     this.#showList();
   }
@@ -151,12 +151,12 @@ class ContestManager extends HTMLElement {
   #showContest() {
     if (!this.#contest) {
       this.#view = null;
-      this.result.replaceChildren();
+      this.contestBox.replaceChildren();
       return;
     }
     if (!this.#view) {
       this.#view = new ContestView((action) => this.#sendCommand(action), (game) => this.#replay(game));
-      this.result.replaceChildren(this.#view.element);
+      this.contestBox.replaceChildren(this.#view.element);
     }
     this.#view.update(this.#contest);
   }
@@ -191,29 +191,29 @@ class ContestManager extends HTMLElement {
   }
 
   #showList() {
-    this.earlier.hidden = !this.#contests.length;
+    this.listBox.hidden = !this.#contests.length;
     this.list.replaceChildren(...this.#contests.map((contest) => this.#renderListItem(contest)));
   }
 
   /** @param {Contest} contest */
   #renderListItem(contest) {
     const started = new Date(contest.started).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
-    const state = t(`lab.state.${contest.state}`);
-    const facts = contest.state === "running" ? [started, state] : [started, state, t("lab.progress", { played: contest.rounds_played, total: contest.rounds_total })];
-    const open = h("button", { class: "lab-open", onclick: () => this.#open(contest.id) },
+    const state = t(`contest.state.${contest.state}`);
+    const facts = contest.state === "running" ? [started, state] : [started, state, t("contest.progress", { played: contest.rounds_played, total: contest.rounds_total })];
+    const open = h("button", { class: "contest-open", onclick: () => this.#open(contest.id) },
       h("span", {}, contestName(contest)),
       h("span", { class: "lab-muted" }, facts.join(" · ")));
-    const remove = h("button", { class: "lab-icon-button", "aria-label": t("lab.delete", { name: contestName(contest) }) }, "✕");
+    const remove = h("button", { class: "lab-icon-button", "aria-label": t("contest.delete", { name: contestName(contest) }) }, "✕");
     remove.disabled = contest.state === "running";
     remove.addEventListener("click", () => this.#delete(contest, remove));
-    return h("li", { class: "lab-item" }, open, remove);
+    return h("li", { class: "contest-item" }, open, remove);
   }
 
   /** The first press asks for confirmation, the second deletes. @param {Contest} given @param {HTMLButtonElement} button */
   async #delete({ id }, button) {
     if (button.textContent === "✕") {
       const label = button.ariaLabel;
-      button.textContent = button.ariaLabel = t("lab.confirm");
+      button.textContent = button.ariaLabel = t("contest.delete.confirm");
       setTimeout(() => Object.assign(button, { textContent: "✕", ariaLabel: label }), CONFIRM_MS);
       return;
     }

@@ -22,7 +22,7 @@ export class LabTab {
     /** @type {GameNode | null} */
     this.current = null;
     this.box.replaceChildren(
-      h("h2", {}, t("lab.title")), this.contests,
+      h("h2", {}, t("contest.title")), this.contests,
       h("h2", {}, t("tree.title")), this.tree,
     );
   }

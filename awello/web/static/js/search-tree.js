@@ -69,7 +69,7 @@ class SearchTree extends HTMLElement {
       event.preventDefault();
       this.#search();
     };
-    const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
+    const form = h("form", { class: "lab-card", onsubmit: ask },
       h("div", { class: "lab-numbers" },
         buildLabelledField(t("tree.search"), this.#buildSelect("search", SEARCHES)),
         buildLabelledField(t("tree.heuristic"), this.#buildSelect("heuristic", this.#rules.heuristics)),
