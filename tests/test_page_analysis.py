@@ -202,7 +202,7 @@ def test_review_of_seeds(visitor: Visitor) -> None:
 def test_editor(visitor: Visitor) -> None:
     page = visitor.open("#othello?second=greedy")
     open_tab(page, "position")
-    page.click("#edit")
+    page.click("#editor-open")
     page.click("#editor-clear")
     for square in ["a1", "h8"]:
         play_by_mouse(page, square)
@@ -222,7 +222,7 @@ def test_editor_is_left(visitor: Visitor) -> None:
     """Cancelling the editor restores the position; bots do not move while the editor is open."""
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     open_tab(page, "position")
-    page.click("#edit")
+    page.click("#editor-open")
     play_by_mouse(page, "a1")
     page.keyboard.press("s")  # swaps the players, so that it is the bot's turn
     expect(caption(page)).to_contain_text("Setting up")
@@ -236,7 +236,7 @@ def test_editor_of_seeds(visitor: Visitor) -> None:
     visitor.allow_errors(REFUSAL)
     page = visitor.open("#abapa")
     open_tab(page, "position")
-    page.click("#edit")
+    page.click("#editor-open")
     cell(page, "A").click(button="right")
     page.get_by_label("Remove a seed").check()
     play_by_mouse(page, "B")
@@ -277,13 +277,13 @@ def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
         page.evaluate("() => (location.hash = '#romein')")
         expect(page.locator("#game-picker")).to_have_value("romein")
         if way == "text":
-            page.fill("#paste", text)
-            page.click("#import")
+            page.fill("#import-text", text)
+            page.click("#import-submit")
         elif way == "paste":
             paste(page, text)
         elif way == "file":
             (tmp_path / f"{number}.txt").write_text(text)
-            page.set_input_files("#file", tmp_path / f"{number}.txt")
+            page.set_input_files("#import-file", tmp_path / f"{number}.txt")
         else:
             page.evaluate(
                 """text => {
@@ -301,7 +301,7 @@ def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
 CHOOSE_LARGE_FILE = """() => {
   const box = new DataTransfer();
   box.items.add(new File([new Uint8Array((1 << 24) + 1)], "x.txt", { type: "text/plain" }));
-  const input = document.querySelector("#file");
+  const input = document.querySelector("#import-file");
   input.files = box.files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 }"""  # the file is created in the page, because uploading it takes seconds

@@ -62,7 +62,7 @@ def offer_game(page: Page, variant: str, name: str = "", side: str = "", rated: 
     page.select_option("#club-variant", variant)
     page.select_option("#club-side", side)
     page.set_checked("#club-rated", rated)
-    page.click("#club-offer-go")
+    page.click("#club-offer-submit")
 
 
 def start_game(first: Page, second: Page, variant: str, **terms: Any) -> None:
@@ -331,10 +331,10 @@ def test_change_password(browser: Browser, club: str) -> None:
         ]:
             page.fill("#password-old", old)
             page.fill("#password-new", new)
-            page.click("#password-send")
+            page.click("#password-submit")
             expect(problem).to_contain_text(words)
             expect(page.locator(f"#password-{field}")).to_be_focused()
-        check(page, "password", "#password-send")
+        check(page, "password", "#password-submit")
         page.fill("#password-new", "another horse")
         page.keyboard.press("Enter")
         expect_notice(page, "Votre mot de passe a été changé.")
@@ -354,19 +354,19 @@ def test_bots(browser: Browser, club: str) -> None:
         page.click("#club-view-bots")
         page.fill("#bot-name", "rex")
         page.click("#bot-create")
-        page.fill("#label-rex", "x")
-        page.click("#create-token-rex")
-        expect(page.locator("#token-rex")).to_be_visible()
+        page.fill("#token-label-rex", "x")
+        page.click("#token-create-rex")
+        expect(page.locator("#token-value-rex")).to_be_visible()
         check(page, "bots")
-        page.click("#copy-rex")
-        expect(page.locator("#copy-rex")).to_have_text("Copié")
+        page.click("#token-copy-rex")
+        expect(page.locator("#token-copy-rex")).to_have_text("Copié")
         token = page.evaluate("() => navigator.clipboard.readText()")
         headers = {"authorization": f"Bearer {token}"}
         session_url = f"{club}api/club/session"
         assert page.context.request.get(session_url, headers=headers).json() == {"name": "rex", "bot": True}
         page.click("#club-view-lobby")
         page.click("#club-view-bots")
-        expect(page.locator("#token-rex")).to_have_count(0)
+        expect(page.locator("#token-value-rex")).to_have_count(0)
         page.locator("#bots li button").click()
         expect(page.locator("#bots li")).to_have_count(0)
         assert page.context.request.get(session_url, headers=headers).status == 401

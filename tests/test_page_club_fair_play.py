@@ -41,7 +41,7 @@ def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.Mon
             bob.locator(OPEN).first.click()
             expect(ann.locator(OPEN).first).to_be_visible()
             expect(ann.locator("#club-first-move")).to_have_count(0)
-        gone = ann.locator("#club-gone")
+        gone = ann.locator("#club-opponent-left")
         expect(gone).to_contain_text("Bob has left the game. You can claim victory in")
         advance_club(monkeypatch)
         ann.clock.fast_forward(60_000)
@@ -58,9 +58,9 @@ def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
         bob.locator(OPEN).first.click()
         address = bob.url
         bob.goto("about:blank")
-        expect(ann.locator("#club-gone")).to_be_visible()
+        expect(ann.locator("#club-opponent-left")).to_be_visible()
         bob.goto(address)
-        expect(ann.locator("#club-gone")).to_have_count(0)
+        expect(ann.locator("#club-opponent-left")).to_have_count(0)
         expect(ann.locator("#live-region")).to_contain_text("Bob is back.")
 
 

@@ -187,7 +187,7 @@ function resign() {
 function goToNextMark(mark) {
   const node = reviewer.findNextWithMark(mark, state.game.current.ply);
   if (node) goToNode(node);
-  else showNotice(t("review.no-more"), false);
+  else showNotice(t("review.no-other"), false);
 }
 
 /** Let the user retry the move of a mistake. @param {GameNode} node */

@@ -149,7 +149,7 @@ export class AnalysisTab {
       const total = reviewer.path.length - 1;
       return h("div", { class: "buttons" },
         h("progress", { value: reviewer.done, max: total, "aria-label": t("review.progress") }),
-        h("span", {}, t("review.of", { done: reviewer.done, total })),
+        h("span", {}, t("review.progress.count", { done: reviewer.done, total })),
         h("button", { id: "stop-review", onclick: () => stopReview() }, t("review.stop")));
     }
     const empty = game.line.length < 2;
@@ -198,7 +198,7 @@ export class AnalysisTab {
     const values = { number: node.ply, side: sideName(game.family, side), move: move + mark, loss: formatSigned(-loss, 1), best };
     return h("li", { class: node === game.current ? "is-current" : "" },
       h("button", { id: `mistake-${node.id}`, class: "plain", onclick: () => goToNodeId(node.id) }, t("review.mistake", values)),
-      h("button", { "aria-label": t("review.try.move", values), onclick: () => retryMistake(node) }, t("review.try")));
+      h("button", { "aria-label": t("review.retry.move", values), onclick: () => retryMistake(node) }, t("review.retry")));
   }
 }
 

@@ -54,8 +54,8 @@ export class ArchiveFiles {
     const anyway = h("button", { onclick: () => {
       line.remove();
       this.upload(batch);
-    } }, t("files.anyway"));
-    const line = this.addReport(t("files.nonames", { name: batch[0].name }), anyway);
+    } }, t("files.import-anyway"));
+    const line = this.addReport(t("files.no-names", { name: batch[0].name }), anyway);
   }
 
   /** @param {File[]} batch */
@@ -86,7 +86,7 @@ export class ArchiveFiles {
   buildExportRow() {
     const change = (/** @type {HandledEvent} */ event) => (this.format = event.target.value);
     return h("div", { class: "buttons" },
-      h("label", { htmlFor: "files-format" }, t("files.listed")),
+      h("label", { htmlFor: "files-format" }, t("files.export.format")),
       buildSelect({ id: "files-format", onchange: change }, Object.keys(FILE_EXTENSIONS).map((name) => [name, t(`files.${name}`)]), this.format),
       h("button", { id: "files-export", onclick: () => this.exportGames() }, t("files.export")));
   }
@@ -109,7 +109,7 @@ function renderReport({ name, format, games, new: fresh, repeated, unfinished, d
   const formatNumber = (number) => number.toLocaleString(currentLanguage());
   const counts = Object.entries({ repeated, unfinished, damaged }).filter(([, count]) => count);
   const parts = [
-    t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) }),
+    t(`games.count.${pluralKey(games)}`, { games: formatNumber(games) }),
     t("files.new", { count: formatNumber(fresh) }),
     ...counts.map(([key, count]) => t(`files.${key}`, { count: formatNumber(count) })),
   ];

@@ -112,7 +112,7 @@ export class ArchiveList {
     this.last = games.at(-1)?.number ?? null;
     this.more.hidden = this.rows.children.length >= total || !games.length;
     const count = total.toLocaleString(currentLanguage());
-    this.status.textContent = total ? t(`explorer.games.${pluralKey(total)}`, { games: count }) : t("archive.none");
+    this.status.textContent = total ? t(`games.count.${pluralKey(total)}`, { games: count }) : t("archive.none");
     if (before) items[0]?.querySelector("button")?.focus();
   }
 

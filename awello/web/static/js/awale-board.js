@@ -234,7 +234,7 @@ class AwaleBoard extends Board {
 
   /** @param {Effect} given */
   #describeCapture({ captured }) {
-    return captured.length ? [t("awale.takes", { count: sumSeeds(captured) })] : [];
+    return captured.length ? [t("awale.captures", { count: sumSeeds(captured) })] : [];
   }
 
   /** @param {string} name */

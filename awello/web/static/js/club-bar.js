@@ -112,7 +112,7 @@ export class ClubBar {
   renderCountdown({ firstMoveSeconds: seconds, ownSide: mine, state: { players, mover } }) {
     if (seconds === null || mine === null) return [];
     const { name } = players[1 - mine];
-    return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first.own" : "club.first.other", { name, seconds }))];
+    return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first-move.own" : "club.first-move.other", { name, seconds }))];
   }
 
   /** Claims after the opponent has left. @param {ClubGame} game @param {Rules} rules */
@@ -120,7 +120,7 @@ export class ClubBar {
     const seconds = game.claimSeconds;
     if (seconds === null) return [];
     const { name } = game.state.players[1 - (game.ownSide ?? 0)];
-    const text = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.left.wait" : "club.left", { name, seconds }));
+    const text = h("strong", { id: "club-opponent-left", class: "club-countdown" }, t(seconds ? "club.opponent.left.wait" : "club.opponent.left", { name, seconds }));
     if (seconds) return [text];
     const draw = rules.has_draw_offers ? [this.renderButton("claim.draw", game, () => this.sendAction("claim", game, { draw: true }))] : [];
     return [text, this.renderButton("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
@@ -202,7 +202,7 @@ export class ClubBar {
 export function renderChallenge(club, offer, prefix) {
   const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },
-    h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, formatTerms(offer) + side)),
+    h("span", {}, h("strong", {}, t("club.challenge.received", { name: offer.from })), h("small", {}, formatTerms(offer) + side)),
     h("button", { id: `club-accept-${prefix}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),
     h("button", { id: `club-decline-${prefix}-${offer.number}`, onclick: () => club.decline(offer.number) }, t("club.decline")));
 }

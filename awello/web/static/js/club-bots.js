@@ -50,20 +50,20 @@ export class ClubBots {
   /** @param {string} name @param {Token[]} tokens */
   renderBot(name, tokens) {
     const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.renderToken(name, token)));
-    const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
+    const label = h("input", { id: `token-label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
     const fresh = h("div", { class: "club-token", role: "status" });
     return h("article", { class: "club-card" }, h("h3", {}, name),
       rows,
       h("form", { class: "inline-form", onsubmit: (event) => this.createToken(event, name, { rows, label, fresh }) },
-        h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `create-token-${name}` }, t("club.token.create"))),
+        h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `token-create-${name}` }, t("club.token.create"))),
       fresh);
   }
 
   /** @param {string} name @param {Token} token */
   renderToken(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
-    return h("li", { class: "club-own-offer" }, h("span", {}, label, " ", h("small", {}, when)),
-      h("button", { id: `revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.run(async () => {
+    return h("li", { class: "club-list-item" }, h("span", {}, label, " ", h("small", {}, when)),
+      h("button", { id: `token-revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.run(async () => {
         await api("DELETE", `/api/club/bots/${name}/tokens/${id}`);
         await this.load();
       }) }, t("club.token.revoke")));
@@ -82,8 +82,8 @@ export class ClubBots {
       label.value = "";
       const tokens = await api("GET", `/api/club/bots/${name}/tokens`);
       rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.renderToken(name, one)));
-      const text = h("input", { id: `token-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
-      const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
+      const text = h("input", { id: `token-value-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
+      const copy = h("button", { id: `token-copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
       fresh.replaceChildren(
         h("p", {}, t("club.token.once")), h("div", { class: "club-token-row" }, text, copy),
         h("p", { class: "muted" }, t("club.token.use")), h("code", {}, `AWELLO_TOKEN=… awello bot champion@level=6 --server ${location.origin}`));

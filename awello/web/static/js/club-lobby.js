@@ -32,11 +32,11 @@ export class ClubLobby {
     this.minutesRow = this.buildFormRow("minutes", this.minutes);
     this.minutesRow.hidden = true;
     this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
-    this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
+    this.form = h("details", { class: "disclosure club-form", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
         this.buildFormRow("opponent", this.name), this.onlineOptions, this.buildFormRow("variant", this.variant), this.buildFormRow("time", this.time), this.minutesRow,
         this.buildFormRow("increment", this.increment), this.buildFormRow("side", this.side), this.buildFormRow("rated", this.rated), this.error,
-        h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
+        h("div", { class: "buttons" }, h("button", { id: "club-offer-submit", class: "primary" }, t("club.offer.submit")))));
     this.heading = h("h2", {}, t("club.online"));
     this.element = h("section", { "aria-label": t("club.view.lobby") },
       this.challengeList, h("h2", {}, t("club.seeks")), this.seeks, this.form,
@@ -88,7 +88,7 @@ export class ClubLobby {
     this.drawn = drawn;
     this.form.hidden = !club.name;
     replaceContent(this.challengeList, ...[...club.challenges.values()].map((offer) => renderChallenge(club, offer, "lobby")));
-    const sent = [...club.sent].map(([number, { name, variant }]) => this.renderOwnOffer(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
+    const sent = [...club.sent].map(([number, { name, variant }]) => this.renderOwnOffer(number, `${t("club.challenge.sent", { name })} · ${t(`game.${variant}`)}`));
     const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.renderOwnOffer(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.renderSeek(offer)));
     replaceContent(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "muted" }, t("club.seeks.none")));
     const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.renderGame(game));
@@ -105,12 +105,12 @@ export class ClubLobby {
     const botMark = offer.bot ? ` · ${t("club.bot")}` : "";
     const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${botMark}`);
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
-      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + botMark)));
+      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-number" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + botMark)));
   }
 
   /** @param {number} number @param {string} text */
   renderOwnOffer(number, text) {
-    return h("li", { class: "club-own-offer" }, h("span", {}, text), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
+    return h("li", { class: "club-list-item" }, h("span", {}, text), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
   }
 
   /** @param {LobbyGame} given */

@@ -12,9 +12,9 @@ export class ClubPassword {
     this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-error" });
     this.newPassword = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-error password-help" });
     this.error = h("p", { id: "password-error", class: "error", role: "alert" });
-    this.submitButton = h("button", { id: "password-send", class: "primary" }, t("club.password.change"));
+    this.submitButton = h("button", { id: "password-submit", class: "primary" }, t("club.password.change"));
     this.title = h("summary", { id: "password-open" }, t("club.password.change"));
-    this.element = h("details", { class: "club-offer" }, this.title,
+    this.element = h("details", { class: "club-form" }, this.title,
       h("form", { onsubmit: (event) => this.submit(event) },
         this.name,
         buildFormRow(t("club.password.old"), this.old),

@@ -34,7 +34,7 @@ export class ClubProfile {
   show(profile) {
     const { name, bot, owner, online, ratings, games_played: games, recent_games: last } = profile;
     const ownerText = bot ? t("club.bot.owner", { name: owner ?? "?" }) : "";
-    const count = t(`explorer.games.${pluralKey(games)}`, { games: games.toLocaleString(currentLanguage()) });
+    const count = t(`games.count.${pluralKey(games)}`, { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
     this.addGames(last);
     this.element.replaceChildren(
@@ -44,7 +44,7 @@ export class ClubProfile {
         this.club.name && name !== this.club.name ? this.renderBlockButton(name) : null,
         games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
       ratings.length ? renderRatings(ratings) : h("p", { class: "muted" }, t("club.ratings.none")),
-      h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "muted" }, t("club.last.none")), this.more);
+      h("h2", {}, t("club.recent")), last.length ? this.rows : h("p", { class: "muted" }, t("club.recent.none")), this.more);
   }
 
   /** The button that blocks or unblocks the player. @param {string} name */
@@ -90,7 +90,7 @@ export class ClubProfile {
     const facts = [t(`game.${game.variant}`), formatTimeControl(game), when].join(" · ");
     return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
       h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
-      h("span", { class: "club-rating" }, [formatScore(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),
+      h("span", { class: "club-number" }, [formatScore(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),
       h("small", {}, facts)));
   }
 }

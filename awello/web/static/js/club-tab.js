@@ -114,7 +114,7 @@ export class ClubTab {
     this.nav.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.renderViewButton(name, name === this.view && (name !== "profile" || own))));
     if (focused) document.getElementById(focused)?.focus();
     this.account.hidden = !club.name;
-    this.account.replaceChildren(h("span", {}, t("club.you", { name: club.name ?? "" })), h("button", { id: "club-logout", onclick: () => this.logOut() }, t("club.logout")));
+    this.account.replaceChildren(h("span", {}, t("club.logged-in", { name: club.name ?? "" })), h("button", { id: "club-logout", onclick: () => this.logOut() }, t("club.logout")));
   }
 
   /** @param {keyof ClubViews} name @param {boolean} chosen */
@@ -155,7 +155,7 @@ class ClubGameView {
     this.shown = game.clubGame.number;
     const { state: known } = game.clubGame;
     this.head.replaceChildren(
-      h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
+      h("h2", {}, t("club.game.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
       ...(known.unrated_reason ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated_reason}`))] : []),
       ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, withColon(clubSideName(known.variant, side), ""),
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),

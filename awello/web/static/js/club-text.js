@@ -8,8 +8,8 @@ const DAY_SECONDS = 86400;
 
 /** A time control, such as "5 min + 3 s per move". @param {TimeControl} given */
 export function formatTimeControl({ seconds, increment }) {
-  if (seconds % 60) return t(increment ? "club.seconds.increment" : "club.seconds", { seconds, increment });
-  return t(increment ? "play.clock.increment" : "play.clock.minutes", { minutes: seconds / 60, increment });
+  if (seconds % 60) return t(increment ? "play.clock.seconds.increment" : "play.clock.seconds", { seconds, increment });
+  return t(increment ? "play.clock.minutes.increment" : "play.clock.minutes", { minutes: seconds / 60, increment });
 }
 
 /** The terms of a game, such as "Othello · 5 min · rated". @param {Terms} given */
@@ -39,14 +39,14 @@ export function formatDateTime(seconds) {
 
 /** The time left, such as "in 1:02:03" or "in 3 days". @param {number} seconds */
 export function formatCountdown(seconds) {
-  if (seconds <= 0) return t("club.starting");
+  if (seconds <= 0) return t("club.starts.now");
   if (seconds >= 2 * DAY_SECONDS) return new Intl.RelativeTimeFormat(currentLanguage()).format(Math.floor(seconds / DAY_SECONDS), "day");
   const left = Math.ceil(seconds);
   /** @param {number} number */
   const two = (number) => String(number).padStart(2, "0");
   const hours = Math.floor(left / 3600);
   const minutes = Math.floor(left / 60) % 60;
-  return t("club.in", { time: `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}` });
+  return t("club.starts.in", { time: `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}` });
 }
 
 /** A rating, with a question mark if it is provisional. @param {Rating} given */

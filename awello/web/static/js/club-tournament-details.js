@@ -21,7 +21,7 @@ export function renderTournament(details, view) {
   return [
     h("h2", { id: "tournament-name" }, name),
     h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })}`),
-    h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.renderState(details))),
+    h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.tournament.ended"), " · "] : []), ...view.renderState(details))),
     ...renderOwnStatus(details, view),
     ...(state === "open" || state === "cancelled" ? renderEntrants(details, view) : [renderStandings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
     ...renderRounds(details, view),
@@ -34,7 +34,7 @@ function renderOwnStatus(details, view) {
   const { state, round, pairings, grace } = details;
   const { name } = view.club;
   const mine = state === "playing" && name ? pairings.find((pairing) => pairing.round === round && (pairing.first === name || pairing.second === name)) : null;
-  if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...renderOwnPairing(mine, view))];
+  if (mine) return [h("div", { id: "tournament-own-pairing", class: "club-own-pairing" }, ...renderOwnPairing(mine, view))];
   if (state !== "open") return [];
   const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.entered.about", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
   return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.renderEntryButton(details) : view.renderLoginButton())].filter(Boolean);
@@ -101,7 +101,7 @@ function renderPairing(pairing, view) {
   return h("li", { class: "club-pairing" },
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
     h("span", { class: "club-pairing-players" }, renderName(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), renderName(`pairing-${round}`, second, view)] : [])),
-    h("span", { class: "club-rating" }, formatPairingResult(pairing)),
+    h("span", { class: "club-number" }, formatPairingResult(pairing)),
     game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(label), names.join(" – ")), onclick: () => view.club.show(game) }, t(label)) : null);
 }
 

@@ -71,7 +71,7 @@ export class ClubTournaments {
   // ---- the list -----------------------------------------------------------------------------------------------------
   renderList() {
     const { list } = this;
-    if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
+    if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.loading"))];
     if (!list.length) return [h("p", { class: "muted" }, t("club.tournaments.none"))];
     const open = list.some(({ state }) => state === "open");
     const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "muted" }, t("club.tournaments.login")), this.renderLoginButton());
@@ -92,7 +92,7 @@ export class ClubTournaments {
     const { tournament: number, name, entrants } = tournament;
     return h("li", { class: "club-tournament" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
-        h("strong", {}, name), h("span", { class: "club-rating" }, t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })),
+        h("strong", {}, name), h("span", { class: "club-number" }, t(`club.entrants.${pluralKey(entrants)}`, { count: entrants })),
         h("small", {}, `${formatTournamentTerms(tournament)} · ${formatSystem(tournament)}`),
         h("small", {}, ...this.renderState(tournament))),
       this.renderEntryButton(tournament));
@@ -102,14 +102,14 @@ export class ClubTournaments {
   renderState(tournament) {
     const { state, round, rounds, starts } = tournament;
     if (state === "open") return [formatDateTime(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
-    if (state === "playing") return [round ? t("club.round.of", { round, rounds }) : t("club.starting")];
-    return [formatDateTime(starts), ...(state === "cancelled" ? [` · ${t("club.cancelled")}`] : [])];
+    if (state === "playing") return [round ? t("club.round.of", { round, rounds }) : t("club.starts.now")];
+    return [formatDateTime(starts), ...(state === "cancelled" ? [` · ${t("club.tournament.cancelled")}`] : [])];
   }
 
   // ---- one tournament -----------------------------------------------------------------------------------------------
   renderDetails() {
     const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
-    if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
+    if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.loading"))];
     return [back, ...renderTournament(this.details, this)];
   }
 

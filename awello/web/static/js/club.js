@@ -168,7 +168,7 @@ export class Club {
     const { name } = state.players[other];
     for (const [number, offer] of this.challenges) if (offer.from === name && offer.variant === state.variant) this.challenges.delete(number);
     for (const [number, offer] of this.sent) if (offer.name === name && offer.variant === state.variant) this.sent.delete(number);
-    const text = t(state.ply ? "club.resumed" : "club.started", { name });
+    const text = t(state.ply ? "club.game.resumed" : "club.game.started", { name });
     const here = page.tab === "club" || this.expectsGame;
     announce(text);
     if (here && !isPlayingInClub()) this.show(state.game);
@@ -180,20 +180,20 @@ export class Club {
   handleOpponent({ game, name, online, claim_in_seconds: claim }) {
     if (online) this.claimTimes.delete(game);
     else this.claimTimes.set(game, performance.now() + 1000 * claim);
-    announce(t(online ? "club.returned" : "club.left", { name }));
+    announce(t(online ? "club.opponent.returned" : "club.opponent.left", { name }));
   }
 
   /** @param {Offer} offer */
   handleChallenge(offer) {
     this.challenges.set(offer.number, offer);
-    const text = t("club.challenged", { name: offer.from });
+    const text = t("club.challenge.received", { name: offer.from });
     announce(text);
     if (page.tab !== "club") showNotice(text, false);
   }
 
   /** @param {any} given */
   handleDeclined({ number, by }) {
-    if (this.sent.delete(number)) showNotice(t("club.declined", { name: by }), false);
+    if (this.sent.delete(number)) showNotice(t("club.challenge.declined", { name: by }), false);
     this.challenges.delete(number);
   }
 

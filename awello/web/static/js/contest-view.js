@@ -186,7 +186,7 @@ function renderCrossTable({ standings, pairings }) {
 function renderForfeits({ standings }) {
   return standings.flatMap(({ bot, forfeits, messages }) =>
     Object.entries(forfeits).map(([reason, count]) => {
-      const games = t(`explorer.games.${pluralKey(count)}`, { games: formatNumber(count) });
+      const games = t(`games.count.${pluralKey(count)}`, { games: formatNumber(count) });
       return h("li", {}, t("contest.forfeited", { bot, games, reason: t(`contest.forfeit.${reason}`), message: messages[reason] }));
     }));
 }

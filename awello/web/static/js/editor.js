@@ -4,7 +4,7 @@ import { squareIndex } from "./move-prediction.js";
 
 const PITS = "ABCDEFabcdef";
 /** The tools: place a black disc, a white one or none; add or remove a seed. @param {Board} board */
-export const toolsFor = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
+export const toolsFor = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "remove"]);
 
 /** A position being edited with a tool. */
 export class Editor {
@@ -20,7 +20,7 @@ export class Editor {
   /** Change a cell with the tool; the right button removes. @param {string} cell @param {number} button */
   change(cell, button) {
     if ("cells" in this.board) this.putDisc(this.board, cell, button);
-    else this.putSeed(this.board, cell, button === 2 || this.tool === "take" ? -1 : 1);
+    else this.putSeed(this.board, cell, button === 2 || this.tool === "remove" ? -1 : 1);
   }
 
   /** @param {OthelloPosition} board @param {string} square @param {number} button */

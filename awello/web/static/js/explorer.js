@@ -14,7 +14,7 @@ const MIN_LABEL_PERCENT = 35; // narrower bars have no label
 const formatNumber = (number) => number.toLocaleString(currentLanguage());
 
 /** A number of games, such as "1 game". @param {number} number */
-const formatGames = (number) => t(`explorer.games.${pluralKey(number)}`, { games: formatNumber(number) });
+const formatGames = (number) => t(`games.count.${pluralKey(number)}`, { games: formatNumber(number) });
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => Math.round((100 * part) / Math.max(1, whole));
 /** @param {number} part @param {number} whole */
@@ -84,7 +84,7 @@ export class Explorer {
   /** @param {Game} given @param {number} games */
   formatEmptyText({ current }, games) {
     if (games) return t("explorer.ends");
-    return current.parent ? t("explorer.none") : t("explorer.fill");
+    return current.parent ? t("explorer.none") : t("explorer.empty");
   }
 
   /** @param {MoveStatistics} statistics @param {number} total */

@@ -68,11 +68,11 @@ class GameClock extends Component {
   build() {
     const symbol = buildSymbol(this);
     const name = h("span", { class: "clock-name" });
-    const winner = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-word" }));
+    const winner = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-text" }));
     const thinking = h("span", { class: "clock-thinking" }, ...[1, 2, 3].map(() => h("i", { class: "clock-dot" })));
     thinking.setAttribute("role", "img");
     const player = h("span", { class: "clock-player" });
-    const labels = h("div", { class: "clock-people" }, h("div", { class: "clock-first-line" }, name, winner, thinking), player);
+    const labels = h("div", { class: "clock-labels" }, h("div", { class: "clock-first-line" }, name, winner, thinking), player);
     const count = h("span", { class: "clock-count" });
     const unit = h("span", { class: "clock-unit" });
     const time = h("span", { class: "clock-time" });

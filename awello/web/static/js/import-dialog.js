@@ -27,7 +27,7 @@ export async function importText(text, several = null) {
     if (several && response.games > 1) return several();
     const game = buildGame(response.game, response.start, response.moves);
     const count = response.moves.length;
-    const moves = t(`import.count.${pluralKey(count)}`, { count });
+    const moves = t(`moves.count.${pluralKey(count)}`, { count });
     if (await openGame(game)) showNotice(t(`import.${response.format}`, { moves }), false);
   } catch (error) {
     if (request === latestRequest) showError(error);

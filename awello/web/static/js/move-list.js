@@ -178,7 +178,7 @@ class MoveList extends Component {
     setText(time, typeof node.seconds === "number" ? formatDuration(node.seconds) : "");
     const remarks = this.#describeMove(node, lost);
     button.title = remarks.join(", ");
-    button.setAttribute("aria-label", [t("moves.one", { ply, side, move }), ...remarks].join(", "));
+    button.setAttribute("aria-label", [t("moves.move", { ply, side, move }), ...remarks].join(", "));
   }
 
   /**
@@ -189,7 +189,7 @@ class MoveList extends Component {
   #describeMove({ mark, best, value, exact }, lost) {
     const remarks = [];
     if (mark) remarks.push(t(`moves.${mark}`));
-    if (lost) remarks.push(t("moves.lost", { loss: lost.slice(1) }));
+    if (lost) remarks.push(t("moves.loss", { loss: lost.slice(1) }));
     if (lost && best) remarks.push(t("moves.best", { move: best === "pass" ? t("move.pass") : best }));
     if (typeof value !== "number") return remarks;
     const side = t(`side.${this.config.family}.${value < 0 ? 1 : 0}`);

@@ -21,7 +21,7 @@ export class PlayTab {
     this.filledFor = ""; // the variant and players in the lists
     this.pickers = [0, 1].map((side) => this.buildPicker(side));
     this.clock = h("select", { id: "clock-picker", onchange: (event) => actions.setClock(event.target.value) });
-    this.move = h("input", { id: "typed-move", autocomplete: "off", maxLength: 5, spellcheck: false, placeholder: t("play.type.example") });
+    this.move = h("input", { id: "typed-move", autocomplete: "off", maxLength: 5, spellcheck: false, placeholder: t("play.move.example") });
     this.list = buildMoveList();
     this.recent = h("ul", { class: "recent" });
     this.pauseButton = h("button", { id: "pause", onclick: () => actions.togglePause() });
@@ -34,7 +34,7 @@ export class PlayTab {
     box.replaceChildren(
       this.gameOptions,
       h("form", { class: "inline-form", onsubmit: (event) => this.submitMove(event) },
-        h("label", { htmlFor: "typed-move" }, t("play.type")), this.move, h("button", {}, t("play.type.go"))),
+        h("label", { htmlFor: "typed-move" }, t("play.move")), this.move, h("button", {}, t("play.move.submit"))),
       this.list,
       h("details", { class: "disclosure", ontoggle: () => this.fillRecent() }, h("summary", {}, t("play.recent")), this.recent),
     );
@@ -125,7 +125,7 @@ function showPlayer(picker, spec, player) {
 function formatClockOption(text) {
   if (!text) return t("play.clock.none");
   const [seconds, increment] = text.split("+").map(Number);
-  return t(increment ? "play.clock.increment" : "play.clock.minutes", { minutes: seconds / 60, increment });
+  return t(increment ? "play.clock.minutes.increment" : "play.clock.minutes", { minutes: seconds / 60, increment });
 }
 
 /** The list of the game's moves. */

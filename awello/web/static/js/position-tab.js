@@ -20,8 +20,8 @@ export class PositionTab {
   /** @param {HTMLElement} box */
   constructor(box) {
     this.drawn = ""; // the editor shown, as a key
-    this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
-    this.file = h("input", { type: "file", id: "file", multiple: true, onchange: (event) => this.readFiles([...event.target.files]) });
+    this.text = h("textarea", { id: "import-text", rows: 4, spellcheck: false, placeholder: t("import.example") });
+    this.file = h("input", { type: "file", id: "import-file", multiple: true, onchange: (event) => this.readFiles([...event.target.files]) });
     this.status = h("p", { class: "muted", role: "status" });
     this.edit = h("div", { class: "editor" });
     this.formats = Object.keys(FILE_EXTENSIONS).filter((format) => format !== "wthor") // of little use for a single game
@@ -35,10 +35,10 @@ export class PositionTab {
       this.buildExportButton("export.png", () => this.savePng()));
     box.replaceChildren(
       h("h2", {}, t("import.title")),
-      h("label", { htmlFor: "paste" }, t("import.about")), this.text,
+      h("label", { htmlFor: "import-text" }, t("import.about")), this.text,
       h("div", { class: "buttons" },
-        h("button", { id: "import", class: "primary", onclick: () => importText(this.text.value) }, t("import.go")),
-        h("label", { class: "button", htmlFor: "file" }, t("import.file")), this.file),
+        h("button", { id: "import-submit", class: "primary", onclick: () => importText(this.text.value) }, t("import.submit")),
+        h("label", { class: "button", htmlFor: "import-file" }, t("import.file")), this.file),
       h("h2", {}, t("editor.title")), this.edit,
       h("h2", {}, t("export.title")), this.exportButtons, this.status,
     );
@@ -113,7 +113,7 @@ export class PositionTab {
   }
 
   renderOpenButton() {
-    return h("button", { id: "edit", onclick: () => {
+    return h("button", { id: "editor-open", onclick: () => {
       const { game } = state;
       setEditor(new Editor(game.variant, game.current.position));
     } }, t("editor.open"));
@@ -147,7 +147,7 @@ export class PositionTab {
    * @param {(value: any) => void} choose
    */
   renderRadioGroup(name, values, chosen, label, choose) {
-    return h("fieldset", { class: "choice" }, h("legend", { class: "visually-hidden" }, t(`editor.${name}.legend`)), ...values.map((value) =>
+    return h("fieldset", { class: "radio-group" }, h("legend", { class: "visually-hidden" }, t(`editor.${name}.legend`)), ...values.map((value) =>
       h("label", {}, h("input", { type: "radio", id: `editor-${name}-${value}`, name: `editor-${name}`, checked: value === chosen, onchange: () => {
         choose(value);
         notifyChange("editor");

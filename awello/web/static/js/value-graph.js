@@ -16,7 +16,7 @@ const STEPS = {
 const DEFAULTS = { points: [], current: 0, length: 60, maxValue: 64, sides: ["", ""], unit: "discs" };
 /** @type {[string, "g" | "path"][]} */
 const LAYERS = [
-  ["solved", "g"], ["above", "path"], ["below", "path"], ["grid", "g"], ["gaps", "path"], ["curve", "path"],
+  ["exact", "g"], ["above", "path"], ["below", "path"], ["grid", "g"], ["gaps", "path"], ["curve", "path"],
   ["losses", "g"], ["marks", "g"], ["cursor", "g"], ["legend", "g"],
 ];
 /** @type {Record<string, (x: number, y: number) => string>} */
@@ -120,7 +120,7 @@ class ValueGraph extends Component {
     const plot = add(this, "div", "graph-plot", { role: "slider", tabindex: "0" });
     const svg = add(plot, "svg", "graph-svg", { "aria-hidden": "true" });
     /** @type {Record<string, any>} */
-    const parts = { readout, button, plot, svg, ground: add(svg, "rect", "graph-ground") };
+    const parts = { readout, button, plot, svg, background: add(svg, "rect", "graph-background") };
     for (const [name, tag] of LAYERS) parts[name] = add(svg, tag, `graph-${name}`);
     parts.hoverLine = add(parts.cursor, "line", "graph-hover-line");
     parts.line = add(parts.cursor, "line", "graph-cursor-line");
@@ -185,11 +185,11 @@ class ValueGraph extends Component {
   }
 
   #drawGrid() {
-    const { ground, grid, svg } = this.parts;
+    const { background, grid, svg } = this.parts;
     const { width, height } = this.#size;
     const [left, right, bottom] = [MARGIN.left, width - MARGIN.right, height - MARGIN.bottom];
     set(svg, { viewBox: `0 0 ${width} ${height}` });
-    set(ground, { x: left, y: MARGIN.top, width: right - left, height: bottom - MARGIN.top, rx: 3 });
+    set(background, { x: left, y: MARGIN.top, width: right - left, height: bottom - MARGIN.top, rx: 3 });
     grid.replaceChildren();
     for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.config.maxValue))) {
       const y = this.#y(value);
@@ -205,7 +205,7 @@ class ValueGraph extends Component {
 
   #drawCurve() {
     const { points } = this.config;
-    const { above, below, curve, gaps, empty, solved } = this.parts;
+    const { above, below, curve, gaps, empty, exact } = this.parts;
     const runs = findRuns(points, (point) => isNumber(point.value));
     const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value ?? 0)]));
     /** @param {(y: number, zero: number) => number} side */
@@ -216,8 +216,8 @@ class ValueGraph extends Component {
     set(gaps, { d: lines.slice(1).map((line, index) => polyline([...lines[index].slice(-1), line[0]])).join("") });
     set(empty, { x: this.#x(this.#plies / 2), y: this.#zero + 20 });
     empty.textContent = runs.length ? "" : t("graph.empty");
-    solved.replaceChildren();
-    for (const run of findRuns(points, (point) => isNumber(point.value) && point.exact)) this.#drawSolved(run);
+    exact.replaceChildren();
+    for (const run of findRuns(points, (point) => isNumber(point.value) && point.exact)) this.#drawExact(run);
   }
 
   /** @param {number[][]} line @param {(y: number, zero: number) => number} side */
@@ -227,14 +227,14 @@ class ValueGraph extends Component {
   }
 
   /** @param {Point[]} run */
-  #drawSolved(run) {
+  #drawExact(run) {
     const [x, end] = [this.#x(run[0].ply), this.#x(run[run.length - 1].ply)];
     const width = Math.max(2, end - x);
-    add(this.parts.solved, "rect", "graph-solved-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
-    add(this.parts.solved, "rect", "graph-solved-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
+    add(this.parts.exact, "rect", "graph-exact-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
+    add(this.parts.exact, "rect", "graph-exact-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
     if (width < 70) return;
     const y = (run[0].value ?? 0) > 0 ? MARGIN.top + 2 * this.#half - 6 : MARGIN.top + 13;
-    add(this.parts.solved, "text", "graph-note graph-solved-label", { x: x + 6, y }).textContent = t("graph.solved");
+    add(this.parts.exact, "text", "graph-note graph-exact-label", { x: x + 6, y }).textContent = t("graph.exact");
   }
 
   #drawMarks() {
@@ -305,8 +305,8 @@ class ValueGraph extends Component {
     if (point.name) parts.push(point.name + (point.mark ?? ""));
     if (point.value === 0) parts.push(t("graph.even"));
     else if (isNumber(point.value)) parts.push(`${sides[point.value > 0 ? 0 : 1]} ${formatSigned(Math.abs(point.value), 1)}`);
-    if (isNumber(point.value) && point.exact) parts.push(t("graph.solved"));
-    if (point.loss && point.loss > 0) parts.push(t("graph.lost", { loss: formatSigned(point.loss, 1).slice(1) }));
+    if (isNumber(point.value) && point.exact) parts.push(t("graph.exact"));
+    if (point.loss && point.loss > 0) parts.push(t("graph.loss", { loss: formatSigned(point.loss, 1).slice(1) }));
     return parts.join(separator);
   }
 
@@ -317,8 +317,8 @@ class ValueGraph extends Component {
       "aria-label": t("graph.label"), "aria-valuemin": 0, "aria-valuemax": this.#last, "aria-valuenow": current,
       "aria-valuetext": this.#describePly(current, ", "),
     });
-    button.textContent = t("graph.loss");
-    button.title = t("graph.loss.title");
+    button.textContent = t("graph.losses");
+    button.title = t("graph.losses.title");
     button.disabled = !this.config.points.some((point) => isNumber(point.loss));
   }
 
