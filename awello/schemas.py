@@ -6,7 +6,7 @@ Values are expected final margins from the mover's view, in discs or seeds; seed
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -17,7 +17,7 @@ from awello.formats.openings import Opening, find_opening_at, find_opening_by_na
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
 from awello.position import Position, format_position
-from awello.record import Record
+from awello.record import REASON_TEXTS, Record
 from awello.review.review import MISTAKE_SCALES, MoveReview, ReviewSummary, summarise
 from awello.rules import awale, othello
 from awello.rules.game import PASS, Game
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 Side = Literal[0, 1]
-REASON_TEXTS = {
-    "resigned": "resigned",
-    "time": "ran out of time",
-    "forfeit": "forfeited",
-}  # the texts of `Record.reason`, by the code that JSON uses
+LossReason = Literal["resigned", "time", "forfeit"]
+LOSS_REASONS_BY_TEXT = {REASON_TEXTS[reason]: reason for reason in get_args(LossReason)}
 
 
 def round_value(value: float) -> float:
@@ -236,7 +233,7 @@ class LossJson(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     loser: Side = Field(description="0 moved first")
-    reason: Literal["resigned", "time", "forfeit"]
+    reason: LossReason
 
 
 class GameJson(BaseModel):
@@ -258,8 +255,7 @@ class GameJson(BaseModel):
     def of(cls, record: Record, number: int | None = None, **more: Any) -> "GameJson":
         """Describe a record."""
         start, tags = record.start, dict(record.tags)
-        codes = {words: code for code, words in REASON_TEXTS.items()}
-        lost = {"loser": record.loser, "reason": codes.get(record.reason, "forfeit")}
+        lost = {"loser": record.loser, "reason": LOSS_REASONS_BY_TEXT.get(record.reason, "forfeit")}
         fields = {
             "number": number,
             "game": str(start.game),

@@ -336,7 +336,7 @@ def test_challenges_and_games_wait_until_learning_is_done() -> None:
     assert (record.loser, record.reason, side) == (1, "resigned", 0)
 
 
-@pytest.mark.parametrize("reason", ["aborted", "agreed"])
+@pytest.mark.parametrize("reason", ["aborted", "draw_agreed"])
 def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
     LearningPlayer.calls.clear()
     LearningPlayer.lesson.set()
@@ -349,7 +349,7 @@ def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
         await wait_until_async(lambda: not bot.tasks)
 
     asyncio.run(play())
-    assert words(LearningPlayer.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
+    assert words(LearningPlayer.calls) == ["begin", "end", *["learn"] * (reason == "draw_agreed")]
 
 
 def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:

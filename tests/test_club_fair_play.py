@@ -312,7 +312,7 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
     )
     advance_clock(club, 61.0)
     await club.server.claim(ann, number, draw=True)
-    assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
+    assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "draw_claimed"
 
 
 @with_club

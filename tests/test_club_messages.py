@@ -251,7 +251,7 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)
         club.deliver({"type": "warning", "exits": 4, "free_exits": 3, "minutes": 5})
-        club.deliver(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
+        club.deliver(STATE | {"over": True, "winner": 1, "score": None, "reason": "left"})
         club.deliver({"type": "ping", "number": 2})
         assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks
         listening.cancel()

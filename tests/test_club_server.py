@@ -224,7 +224,9 @@ async def test_time_runs_out_by_itself(club: ClubHarness) -> None:
     club.clock.advance(0.1 + MAX_LAG_COMPENSATION + 0.001)
     await club.wait_until(lambda: club.last_event("Bob")["over"])
     end = club.last_event("Bob")
-    assert end["over"] and end["winner"] == 1 and end["reason"] == "ran out of time" and end["clocks"][0] == 0
+    assert end["over"] and end["winner"] == 1 and end["reason"] == "time" and end["clocks"][0] == 0
+    await club.wait_until(lambda: club.archived)
+    assert (club.archived[0].loser, club.archived[0].reason) == (0, "ran out of time")
 
 
 @with_club

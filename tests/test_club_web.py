@@ -189,7 +189,7 @@ def test_profiles_and_exported_games(new_client: Any, frozen_limits: None) -> No
     assert [(game["over"], game["reason"]) for game in found["recent_games"]] == [
         (False, ""),
         (True, "aborted"),
-        (True, "a draw was agreed"),
+        (True, "draw_agreed"),
         (True, ""),
     ]
     assert [game["side"] for game in found["recent_games"]] == [0, 1, 1, 0] and found["recent_games"][3][

@@ -15,7 +15,7 @@ from awello.club.schema import accounts, games, heartbeat, rating_changes, ratin
 from awello.errors import StorageError
 from awello.limits import Clock
 from awello.position import Position
-from awello.record import Record, replay
+from awello.record import REASON_TEXTS, Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
@@ -83,7 +83,8 @@ def record_of(connection: Connection, state: GameState, names: tuple[str, str]) 
     if state.reason in (DRAW_AGREED, DRAW_CLAIMED, DRAW_AT_LIMIT):
         tags["Result"] = "1/2-1/2"  # needed in OGN, since the result does not follow from the board
     start = Position.start(state.game)
-    return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
+    reason = REASON_TEXTS[state.reason] if state.reason else ""
+    return Record(start, state.moves, state.seconds, (), tags, state.loser, reason)
 
 
 def _changing_columns(state: GameState) -> dict[str, Any]:

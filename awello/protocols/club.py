@@ -25,7 +25,7 @@ from awello.formats.transcript import parse_transcript
 from awello.limits import Clock
 from awello.players.player import Choice, Player, Resignation, make_player
 from awello.position import Position
-from awello.record import Record
+from awello.record import REASON_TEXTS, Record
 from awello.rules.game import Game
 
 MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # the first and the longest delay before reconnecting
@@ -35,7 +35,7 @@ CLAIM_MARGIN_SECONDS = 0.2  # added to the delay of a claim, so that it is not t
 BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
 POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
-ABORTED = "aborted"  # the reason of a game without a result; the bot does not learn from such games
+ABORTED = "aborted"  # why a game ended without a result; the bot does not learn from such games
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -309,7 +309,7 @@ def read_record(state: Message) -> Record:
     """Convert the state of a game, as sent by the club, to a record."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
-        return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])
+        return Record(record.start, record.moves, loser=1 - state["winner"], reason=describe_reason(state["reason"]))
     return record
 
 
@@ -318,7 +318,12 @@ def describe_result(state: Message, names: list[str]) -> str:
     drawn = "not played" if state["reason"] == ABORTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
-    return f"{result}{score}{', ' + state['reason'] if state['reason'] else ''}"
+    return f"{result}{score}{', ' + describe_reason(state['reason']) if state['reason'] else ''}"
+
+
+def describe_reason(code: str) -> str:
+    """Describe why a game ended; return the code itself if it is unknown, as in a newer club."""
+    return REASON_TEXTS.get(code, code)
 
 
 def describe_error(error: Exception) -> str:

@@ -11,9 +11,9 @@ from awello.archive.explorer import explore as explore_archive
 from awello.archive.game_rows import row_to_record
 from awello.errors import AwelloError, ConfigError
 from awello.position import parse_position
-from awello.record import Record
+from awello.record import REASON_TEXTS, Record
 from awello.rules.game import Game
-from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
+from awello.schemas import ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
 from awello.web.errors import ApiError
 from awello.web.messages import MAX_GAME_MOVES, MovesRequest, RequestModel
