@@ -196,7 +196,7 @@ def test_profiles_and_exported_games(new_client: Any, frozen_limits: None) -> No
         "score"
     ] is not None
     assert [game["rating_change"] for game in found["recent_games"]] == [None, None, None, pool["rating"] - 1500]
-    fewer = anonymous.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["recent_games"]
+    fewer = anonymous.get("/api/club/players/ann", params={"last": 1, "before": drawn}).json()["recent_games"]
     assert [game["number"] for game in fewer] == [won]
     assert anonymous.get("/api/club/players/anonymous").status_code == 404
 

@@ -73,7 +73,7 @@ def client(server: tuple[TestClient, EnginePool]) -> Iterator[LiveClient]:
 
 
 def test_each_type_of_request(client: LiveClient) -> None:
-    client.send(id=1, type="choose", moves=["f5"], player="greedy", seconds=30, increment=1, seed=5)
+    client.send(id=1, type="choose", moves=["f5"], player="greedy", clock=30, increment=1, seed=5)
     position, choice, done = client.receive_all()
     assert position["position"].endswith(" O") and choice["after"]["side"] == 0
     assert choice["id"] == 1 and choice["move"] in ("d6", "f4", "f6") and done == {"id": 1, "type": "done"}
@@ -211,6 +211,7 @@ REQUESTS = st.fixed_dictionaries(
         "moves": st.lists(st.sampled_from(["f5", "d6", "C", "c", "pass", "A"]) | ANYTHING, max_size=5),
         "player": st.sampled_from(["greedy", "champion@level=1", "random@3"]) | ANYTHING,
         "seconds": st.just(0.01) | ANYTHING,
+        "clock": st.just(0.01) | ANYTHING,
         "seed": st.just(1) | ANYTHING,
     },
 )

@@ -159,7 +159,7 @@ def test_a_rated_game_in_progress_is_not_analysed(club: tuple[str, list[str]], p
 @pytest.mark.parametrize("request_type", ["choose", "analyse", "review"])
 def test_a_rated_game_in_progress_is_not_analysed_by_websocket(club: tuple[str, list[str]], request_type: str) -> None:
     address, moves = club
-    with connect(address.replace("http", "ws") + "api/live") as channel:
+    with connect(address.replace("http", "ws") + "api/engine") as channel:
         fields = {"player": "greedy"} if request_type == "choose" else {}
         channel.send(json.dumps({"id": 1, "type": request_type, "moves": moves, **fields}))
         answer = json.loads(channel.recv(timeout=20))

@@ -230,21 +230,21 @@ async def show_leaderboard(
     club: RequiredClub,
     variant: GameName = "othello",
     speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    count: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
     """List the players with the highest established ratings."""
-    return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", limit))
+    return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", count))
 
 
 @router.get("/players/{name}", summary="Show a player", response_model=ProfileJson)
 async def show_player(
     name: NamePath,
     club: RequiredClub,
-    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    last: Annotated[int, Query(ge=1, le=100)] = 20,
     before: Before = None,
 ) -> Any:
     """Show the ratings, the number of games and the recent games of a player."""
-    found = await club.read(partial(profile.load_profile, name=name, limit=limit, before=before))
+    found = await club.read(partial(profile.load_profile, name=name, last=last, before=before))
     return found | {"online": found["id"] in club.server.online}
 
 

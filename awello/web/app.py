@@ -112,7 +112,7 @@ def create_app(
     _add_club_routes(app, network_limits)
     add_error_handlers(app)
 
-    @app.websocket("/api/live")
+    @app.websocket("/api/engine")
     async def serve_engine_socket(socket: WebSocket) -> None:
         await serve_engine(socket, app.state.engines, network_limits, connections, app.state.club_service)
 

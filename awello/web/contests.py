@@ -32,7 +32,7 @@ from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
-from awello.schemas import RoundsJson, StandingJson
+from awello.schemas import BotStandingJson, RoundsJson
 from awello.web.child_processes import run_contest
 from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
@@ -121,7 +121,7 @@ class ContestGame(BaseModel):
 class ContestDetails(ContestSummary):
     """The state of a contest with its standings and games."""
 
-    standings: list[StandingJson] = Field(description="The best first")
+    standings: list[BotStandingJson] = Field(description="The best first")
     pairings: list[ContestPairing]
     games: list[ContestGame] = Field(description="Games with greater numbers than `since`, in playing order")
 

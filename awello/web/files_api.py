@@ -25,7 +25,7 @@ from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.errors import ApiError
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_guard import IMPORT_PATH, LOCAL_HOSTS, address_of, network_of_client
 from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
@@ -73,7 +73,7 @@ class ExportGameRequest(PlayedGameRequest):
 
 # ---- import ---------------------------------------------------------------------------------------------------------
 @router.post(
-    FILES_PATH.removeprefix("/api"),
+    IMPORT_PATH.removeprefix("/api"),
     summary="Import files into the archive",
     response_model=ImportResultJson,
     openapi_extra={"requestBody": FILE_BODY},
@@ -135,7 +135,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 
 
 # ---- export ---------------------------------------------------------------------------------------------------------
-@router.get("/games/file", summary="Export games of the archive", response_class=Response, responses=FILE_RESPONSES)
+@router.get("/games/export", summary="Export games of the archive", response_class=Response, responses=FILE_RESPONSES)
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
@@ -155,7 +155,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
         return file_response(await service.run(write))
 
 
-@router.post("/file", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
+@router.post("/export", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
 async def export_game(request: ExportGameRequest, client: Request) -> Response:
     """Export a game, finished or not, as a file."""
     played = request.to_record()

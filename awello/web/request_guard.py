@@ -26,8 +26,8 @@ from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
-FILES_PATH = "/api/games/files"  # this path accepts files
-TEXT_PATHS = ("/api/detect", "/api/file")  # these accept long texts
+IMPORT_PATH = "/api/games/import"  # this path accepts files
+TEXT_PATHS = ("/api/detect", "/api/export")  # these accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
 EVENT_LOOP_RATE = (500.0, 150.0)  # event loop milliseconds per network: in a burst, and per second
 MAX_DELAY_SECONDS = 6.0  # requests that would be delayed for longer are refused
@@ -181,7 +181,7 @@ def _is_address(name: str) -> bool:
 
 def _max_body_bytes(scope: Scope) -> int:
     """Return the size limit of a request's body: low for most paths, because the event loop parses the body."""
-    if scope["path"] == FILES_PATH:
+    if scope["path"] == IMPORT_PATH:
         return MAX_FILES_BODY_BYTES
     return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
 
