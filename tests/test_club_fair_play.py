@@ -107,16 +107,16 @@ async def test_aborted_games_do_not_count_for_the_daily_limit(club: ClubHarness)
 @with_club
 async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
-    ann.network = eve.network = "192.0.2.7"
-    bob.network = "192.0.2.8"
+    ann.client_network = eve.client_network = "192.0.2.7"
+    bob.client_network = "192.0.2.8"
     assert await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "same_network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
-    ann.network = eve.network = None  # clients on the server's own machine have no client network
+    ann.client_network = eve.client_network = None  # clients on the server's own machine have no client network
     number = await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated_reason"] is None
     await club.server.resign(ann, number)
-    ann.network = eve.network = "192.0.2.7"
+    ann.client_network = eve.client_network = "192.0.2.7"
     await club.server.rematch(ann, number)
     await club.server.rematch(eve, number)
     assert club.last_event("Eve")["unrated_reason"] == "same_network"
@@ -146,7 +146,7 @@ def test_loopback_addresses() -> None:
 def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name, deviation in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
-        number = store.submit(partial(create_account, name=name, hashed="none")).result().id
+        number = store.submit(partial(create_account, name=name, password_hash="none")).result().id
         row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "deviation": deviation}
         store.submit(partial(add_rating, row=row)).result()
     assert [row["name"] for row in store.read_blocking(partial(load_leaderboard, pool="othello blitz", count=10))] == [
@@ -244,9 +244,9 @@ async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None
 
 # ---- disconnected players --------------------------------------------------------------------------------------------
 def test_the_grace_period_depends_on_the_clock_and_on_reconnects() -> None:
-    assert disconnects.grace_period(Clock(300.0), 0) == 30.0 and disconnects.grace_period(Clock(90.0), 0) == 15.0
-    assert disconnects.grace_period(Clock(5.0), 0) == 10.0
-    assert disconnects.grace_period(Clock(300.0), 1) == 60.0 and disconnects.grace_period(Clock(300.0), 99) == 120.0
+    cases = [(300.0, 0, 30.0), (90.0, 0, 15.0), (5.0, 0, 10.0), (300.0, 1, 60.0), (300.0, 99, 120.0)]
+    for seconds, reconnects, period in cases:
+        assert disconnects.compute_grace_period(Clock(seconds), reconnects) == period
 
 
 @pytest.mark.parametrize("plies", [10, 11])
@@ -396,7 +396,7 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
         with raises_club_error("same_person_entered"):
             await club.server.tournaments.enter(twin, number)
     await club.server.tournaments.enter(rex, number)
-    bob.network = eve.network = "192.0.2.7"
+    bob.client_network = eve.client_network = "192.0.2.7"
     await club.server.tournaments.enter(bob, number)
     with raises_club_error("same_network_entered"):
         await club.server.tournaments.enter(eve, number)
@@ -404,12 +404,12 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     await club.server.tournaments.enter(ann, number)
     await club.server.tournaments.withdraw(bob, number)
     await club.server.tournaments.enter(eve, number)
-    bob.network = None
+    bob.client_network = None
     await club.server.tournaments.enter(bob, number)
     advance_clock(club, 1001.0)
     club.server.tournaments.wake()
     await club.wait_until(lambda: club.server.live_games)
-    known = select(entrants.c.network)
+    known = select(entrants.c.client_network)
     rows = club.store.read_blocking(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are cleared when the tournament starts"
 

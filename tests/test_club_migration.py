@@ -14,7 +14,14 @@ from sqlalchemy.pool import NullPool
 from test_club_server import ClubHarness, play_random_moves
 from waiting import TIMEOUT
 
-from awello.club.accounts import Account, find_account, find_by_session, find_by_token, find_known_origin
+from awello.club.accounts import (
+    Account,
+    find_account,
+    find_by_session,
+    find_by_token,
+    find_known_login_origin,
+    load_password_hash,
+)
 from awello.club.live_game import load_game
 from awello.club.schema import CLUB, CODES_BY_OLD_REASON, audit
 from awello.club.store import ClubStore
@@ -73,9 +80,12 @@ def test_everything_is_found(database: str) -> None:
             assert {index.name for index in table.indexes} <= names
         accounts = [store.read_blocking(partial(find_account, name=name)) for name in ("ANN", "bob", "rex")]
         assert accounts == [ANN, BOB, REX]
+        assert store.read_blocking(partial(load_password_hash, name="Ann")) == (ANN, "hash")
         assert store.read_blocking(partial(find_by_token, secret="token of rex")) == REX
         assert store.read_blocking(partial(find_by_session, secret="session of Ann")) == ANN
-        assert store.read_blocking(partial(find_known_origin, account=1, device="device", network="other")) == "device"
+        find_origin = partial(find_known_login_origin, account=1)
+        assert store.read_blocking(partial(find_origin, device="device", client_network="x")) == "device"
+        assert store.read_blocking(partial(find_origin, device="x", client_network="network")) == "client_network"
         events = store.read_blocking(lambda connection: connection.execute(select(audit)).all())
         assert [(row.address, row.event) for row in events] == [("192.0.2.7", "account opened")]
         first, second = store.read_blocking(load_live_games)

@@ -175,7 +175,7 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
     with raises_club_error("game_over"):
         await club.server.resign(ann, number)
     assert (await club.server.watch(ann, number))["over"]
-    club.server.ended.clear()
+    club.server.ended_games.clear()
     assert (await club.server.watch(ann, number))["moves"] == end["moves"], "the game is loaded from the database"
     with raises_club_error("unknown_game"):
         await club.server.watch(ann, 77)
@@ -421,7 +421,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # the client resends the move
     await trouble(club.server.resign(bob, other))
-    assert other in club.server.ended and club.last_event("Ann")["players"][0]["rating_after"]
+    assert other in club.server.ended_games and club.last_event("Ann")["players"][0]["rating_after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
     assert len(club.server.live_games) == 2  # the first game, and the game whose start was reported as failed
@@ -437,7 +437,7 @@ async def test_many_concurrent_games(club: ClubHarness) -> None:
     await asyncio.gather(
         *(play_random_moves(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
     )
-    assert not club.server.live_games and all(club.server.ended[number].state.position.over for number in numbers)
+    assert not club.server.live_games and all(club.server.ended_games[number].state.position.over for number in numbers)
 
 
 # ---- abuse -----------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
 from awello.club.schema import games, tournaments
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of, load_live_games, load_rating
+from awello.club.stored_games import load_live_games, load_rating, row_to_game_state
 from awello.club.tournament import DOUBLE_ROUND_ROBIN, ROUND_ROBIN, SWISS, ClubTournament
 from awello.errors import StorageError
 from awello.limits import Clock
@@ -136,7 +136,7 @@ async def wait_for_check(club: ClubHarness) -> None:
 def load_games(club: ClubHarness) -> list[GameState]:
     """Return all stored games."""
     rows = club.store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
-    return [game_state_of(row) for row in rows]
+    return [row_to_game_state(row) for row in rows]
 
 
 def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
@@ -541,8 +541,8 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
 
 def create_bot_token(store: ClubStore, name: str) -> str:
     """Create a bot with an owner of its own; return a token of the bot."""
-    owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
-    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
+    owner = store.submit(partial(create_account, name=f"{name}-owner", password_hash="none")).result()
+    bot = store.submit(partial(create_account, name=name, password_hash=None, owner=owner.id)).result()
     return store.submit(partial(create_token, account=bot, label="test")).result()
 
 

@@ -183,7 +183,8 @@ def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: floa
     async def play() -> None:
         store = ClubStore(tmp_path / "club.sqlite")
         server = ClubServer(store, seed=1)
-        people = [store.submit(partial(create_account, name=name, hashed="hash")).result() for name in ("Ann", "Bob")]
+        create = partial(create_account, password_hash="hash")
+        people = [store.submit(partial(create, name=name)).result() for name in ("Ann", "Bob")]
         ann = ClientConnection(people[0], lambda message: None)
         number = (await server.start_game((people[0], people[1]), GameTerms(Game.OTHELLO, Clock(300.0))))["game"]
         live_game = server.live_games[number]

@@ -94,9 +94,9 @@ def create_account_command(database: Database, name: Name) -> None:
     The password is requested in the terminal or, without a terminal, read from standard input.
     """
 
-    hashed = ask_password()
+    password_hash = ask_password()
     with open_club(database, write=True, create=True) as connection:
-        account = create_account(connection, name, hashed)
+        account = create_account(connection, name, password_hash)
         log_event(connection, "account created", "console", account.id)
     print(f"{account.name} can log in now")
 
@@ -115,9 +115,9 @@ def set_password_command(database: Database, name: Name) -> None:
         raise ConfigError(
             f"{account.name} is a bot, which has no password: its owner can create a token on the club's page"
         )
-    hashed = ask_password()
+    password_hash = ask_password()
     with change_account(database, name, "password changed") as (connection, account):
-        change_password(connection, account, hashed)
+        change_password(connection, account, password_hash)
     print(f"the password of {account.name} has been changed")
 
 

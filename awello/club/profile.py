@@ -10,7 +10,7 @@ from awello.club.accounts import Account, get_account
 from awello.club.game_state import ABORTED
 from awello.club.rating import Rating
 from awello.club.schema import accounts, games, rating_changes, ratings
-from awello.club.stored_games import game_state_of, record_of
+from awello.club.stored_games import load_record, row_to_game_state
 from awello.record import Record
 
 _first, _second = accounts.alias("one"), accounts.alias("other")
@@ -49,7 +49,7 @@ def load_recent_games(
     changed = {(row.game, row.side): row for row in connection.execute(select(rating_changes).where(mine))}
     entries = []
     for row in rows:
-        state = game_state_of(row)
+        state = row_to_game_state(row)
         side = state.side_of(account)
         change = changed.get((row.id, side))
         entry = {
@@ -72,7 +72,7 @@ def load_records(connection: Connection, account: Account, last: int, before: in
     """
     ended = _games(account.id, last, before).where(games.c.over, games.c.reason != ABORTED)
     for row in reversed(connection.execute(ended).all()):
-        yield record_of(connection, game_state_of(row), (row.first_name, row.second_name))
+        yield load_record(connection, row_to_game_state(row), (row.first_name, row.second_name))
 
 
 def _plays(account: int) -> Any:

@@ -27,7 +27,7 @@ accounts = Table(
     *required_columns(Text, "lower_name", unique=True),  # unique, regardless of case
     *required_columns(Boolean, "bot", "closed"),
     *reference_columns("accounts", "owner"),  # of a bot
-    *optional_columns(Text, "password"),  # hashed; None for a bot
+    *optional_columns(Text, "password_hash"),  # None for a bot
     *required_columns(Float, "created"),
 )
 sessions = Table(
@@ -65,7 +65,7 @@ entrants = Table(
     *reference_columns("accounts", "account", primary_key=True, index=True),
     *required_columns(Float, "entered"),
     *optional_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
-    *optional_columns(Text, "network"),  # None on the server's own machine, and after the tournament has started
+    *optional_columns(Text, "client_network"),  # None on the server's own machine, and after the tournament has started
 )
 games = Table(
     "games",
@@ -142,6 +142,8 @@ known_devices = Table(  # devices and client networks from which accounts have l
 RENAMED_COLUMNS = (
     ("accounts", "key", "lower_name"),
     ("accounts", "program", "bot"),
+    ("accounts", "password", "password_hash"),
+    ("entrants", "network", "client_network"),
     ("games", "begun", "started"),
     ("games", "offer", "draw_offer"),
     ("games", "since", "turn_started"),

@@ -56,11 +56,12 @@ def save_games(connection: Connection, states: Sequence[GameState]) -> None:
 
 def load_live_games(connection: Connection) -> list[GameState]:
     """Load the games in progress."""
-    return [game_state_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
+    live = select(games).where(~games.c.over).order_by(games.c.id)
+    return [row_to_game_state(row) for row in connection.execute(live)]
 
 
-def game_state_of(row: Any) -> GameState:
-    """Return the game state that a row describes; raise `StorageError` if a move is not legal."""
+def row_to_game_state(row: Any) -> GameState:
+    """Convert a row to a game state; raise `StorageError` if a move is not legal."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
@@ -74,8 +75,8 @@ def game_state_of(row: Any) -> GameState:
     )
 
 
-def record_of(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
-    """Return the record of a game, for archives and files."""
+def load_record(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
+    """Load the record of a game, with the name of its tournament, for archives and files."""
     tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
     date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
     tags = dict(zip(state.game.sides, names, strict=True))

@@ -40,9 +40,8 @@ class TournamentOrganiser:
     # ---- requests ----------------------------------------------------------------------------------------------------
     async def enter(self, client: ClientConnection, key: int | str) -> Message:
         """Enter a tournament that has not started."""
-        enter = partial(
-            tournament_store.enter_tournament, key=key, account=client.require_account(), network=client.network
-        )
+        account, client_network = client.require_account(), client.client_network
+        enter = partial(tournament_store.enter_tournament, key=key, account=account, client_network=client_network)
         tournament = await self.server.store.write(enter)
         self.wake()
         return tournament.to_json()

@@ -75,7 +75,7 @@ class ClubBot:
 
     def __post_init__(self) -> None:
         make_player(self.spec)  # raises an error if the spec is invalid
-        self.url = channel_url(self.server)
+        self.url = make_websocket_url(self.server)
         # The keys of the next four dictionaries are game numbers.
         self.players: dict[int, Task[Player]] = {}
         self.searches: dict[int, Task[None]] = {}  # at most one per game, even if the club resends its state
@@ -286,8 +286,8 @@ class ClubBot:
             self.claim_tasks[event["game"]] = self._schedule(self._request, "claim", delay=delay, game=event["game"])
 
 
-def channel_url(server: str) -> str:
-    """Return the WebSocket URL of a club; raise `ConfigError` if the server address is invalid."""
+def make_websocket_url(server: str) -> str:
+    """Make the WebSocket URL of a club; raise `ConfigError` if the server address is invalid."""
     try:
         parts = urlsplit(server)
         address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"

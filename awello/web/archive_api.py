@@ -18,8 +18,7 @@ from awello.web.archive_service import ArchiveService
 from awello.web.errors import ApiError
 from awello.web.messages import MAX_GAME_MOVES, MovesRequest, RequestModel
 from awello.web.page_tasks import find_learners, train_players
-from awello.web.rate_limits import network_of
-from awello.web.request_guard import address_of
+from awello.web.request_guard import client_network_of
 from awello.web.request_tasks import call_in_worker
 
 PAGE_SITE = "Awello page"
@@ -167,7 +166,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
 async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
     """Save a finished game and return its number; a game that is already in the archive is not saved again."""
     record = request.to_finished_record()
-    service.check_save_limits(network_of(address_of(client)))
+    service.check_save_limits(client_network_of(client))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
     if learners and not service.public:  # on a public server, anyone could send games to train its players

@@ -25,7 +25,7 @@ from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.errors import ApiError
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import IMPORT_PATH, LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_guard import IMPORT_PATH, LOCAL_HOSTS, address_of, client_network_of
 from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
@@ -139,7 +139,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
-    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(network_of_client(client)):
+    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(client_network_of(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
@@ -152,7 +152,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
         return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
     async with service.export_lock:  # one export at a time, so that other queries are not delayed
-        return file_response(await service.run(write))
+        return make_file_response(await service.run(write))
 
 
 @router.post("/export", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
@@ -160,11 +160,11 @@ async def export_game(request: ExportGameRequest, client: Request) -> Response:
     """Export a game, finished or not, as a file."""
     played = request.to_record()
     record = replace(played, tags={**request.tags, **played.tags})
-    return file_response(await call_in_worker(client, write_record, record, request.format))
+    return make_file_response(await call_in_worker(client, write_record, record, request.format))
 
 
-def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """Return a download of `contents`, which maps extensions to file contents; several files become a .zip."""
+def make_file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
+    """Make a download of `contents`, which maps extensions to file contents; several files become a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")
