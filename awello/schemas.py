@@ -48,7 +48,7 @@ class RulesJson(BaseModel):
     name: GameName
     family: Literal["othello", "awale"]
     size: int = Field(description="The number of rows of the board")
-    variant: str | None
+    variant: str | None = Field(description="The variant of Awalé; null for Othello")
     sides: tuple[str, str]
     unit: str = Field(description="`discs` or `seeds`")
     points: int = Field(description="The number of squares of the Othello board, or of seeds in Awalé")

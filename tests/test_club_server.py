@@ -267,7 +267,7 @@ async def test_there_are_limits(club: ClubHarness) -> None:
     ann = club.connect("Ann")
     for _ in range(server_module.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(ann, bob)
-    with raises_club_error("too_many_games"):
+    with raises_club_error("too_many_live_games"):
         await club.server.lobby.seek(bob, BLITZ)
 
 
@@ -387,8 +387,8 @@ async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> 
     assert club.last_event("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
     before = club.last_event("Ann")["clocks"]
     club.clock.advance(1000.0)  # while the database fails, time is charged to neither clock
-    failures = club.server.store.failures
-    await club.wait_until(lambda: club.server.store.failures > failures + 1)
+    failures = club.server.store.write_failures
+    await club.wait_until(lambda: club.server.store.write_failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
     with raises_club_error("storage"):
         await club.server.move(ann, number, 0, move)  # refused until the state has been loaded from the database again

@@ -115,7 +115,7 @@ def test_metrics(new_client: Any) -> None:
     with ann.connect() as channel:
         channel.wait_for("welcome")
         lines = ann.get("/metrics").text.splitlines()
-        assert "awello_club_accounts_online 1" in lines and "awello_club_games 0" in lines
+        assert "awello_club_accounts_online 1" in lines and "awello_club_live_games 0" in lines
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 

@@ -163,7 +163,7 @@ def test_searches_end_when_the_connection_closes(server: tuple[TestClient, Engin
         ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "invalid_move", "moves.1: 'z9' is not a move"),
         ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal_move", "move 2: f5 is not a legal move"),
         ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "notation", "nothing"),
-        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "game_over", "the game is over"),
+        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "final_position", "the game is over"),
         (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message_too_large", "16 KiB"),
     ],
 )

@@ -81,7 +81,7 @@ def test_players_learn_from_games_on_a_private_server_only(
     file.write_text(LEARNER.replace("FILE", repr(str(noted))))
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
     names = ("127.0.0.1",) if public else ()
-    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
+    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), hostnames=names), base_url=HOST) as client:
         game = finished_game(players=["Ann", "noting"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
     unregister_user_players()
@@ -463,7 +463,7 @@ def test_exports_are_limited_in_games(
     monkeypatch.setattr(files_api, "MAX_EXPORTED_GAMES", 6)
     assert client.get("/api/games/export", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/export", params={"format": "ggf", "game": "othello"})
-    assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games")
+    assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games_found")
     assert answer.json()["message"].startswith("a file holds at most ")
 
 

@@ -194,7 +194,10 @@ def create_tournament_command(
         str, typer.Option(help="Start: local time such as 2026-11-20T18:00, or delay such as 10m", metavar="TIME")
     ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
-    game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
+    variant: Annotated[
+        str,
+        typer.Option(help="Rules: othello, othello6, othello4, abapa, tournament or romein", metavar="VARIANT"),
+    ] = "othello",
     clock: Annotated[
         str, typer.Option(help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move)", metavar="TIME")
     ] = "5m",
@@ -212,7 +215,7 @@ def create_tournament_command(
     People and bots can enter until the tournament starts.
     """
 
-    terms = GameTerms(Game(game), parse_clock(clock), not unrated)  # type: ignore[arg-type]  # converts the name
+    terms = GameTerms(Game(variant), parse_clock(clock), not unrated)  # type: ignore[arg-type]  # converts the name
     count = rounds or (5 if system == SWISS else 0)
     starts = parse_time(start)
     with open_club(database, write=True) as connection:

@@ -114,7 +114,7 @@ def list_bots(connection: Connection, owner: Account) -> list[Account]:
 def get_account(connection: Connection, name: str) -> Account:
     """Return the open account with this name, ignoring case; raise `ClubError` if there is none."""
     if (found := find_account(connection, name)) is None:
-        raise ClubError("unknown_player", f"there is no player named {name}: check the name", name=name)
+        raise ClubError("unknown_account", f"there is no player named {name}: check the name", name=name)
     return found
 
 

@@ -59,7 +59,7 @@ class DisconnectTracker:
         side = live_game.state.side_of(account)
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)
-        event = {"type": "opponent", "game": live_game.state.number, "name": live_game.accounts[side].name}
+        event = {"type": "opponent_presence", "game": live_game.state.number, "name": live_game.accounts[side].name}
         return event | {"online": online, "claim_in_seconds": claim}
 
     def check_claim(self, live_game: LiveGame, account: int) -> None:

@@ -118,6 +118,5 @@ class FairPlayMonitor:
         account = state.players[side]
         self.record_exit(account)
         exits, minutes = self.count_recent_exits(account)
-        self.server.send_to_account(
-            account, {"type": "warning", "exits": exits, "free_exits": MAX_FREE_EXITS_PER_HOUR, "minutes": minutes}
-        )
+        counts = {"exits": exits, "free_exits": MAX_FREE_EXITS_PER_HOUR, "minutes": minutes}
+        self.server.send_to_account(account, {"type": "early_exit_warning", **counts})

@@ -390,7 +390,7 @@ class ClubServer:
         if len(self.live_games.with_key(account.id)) + self._starting[account.id] >= _max_games(account):
             limit = _max_games(account)
             message = f"{account.name} is already playing {limit} games: one of them must end first"
-            raise ClubError("too_many_games", message, name=account.name, limit=limit)
+            raise ClubError("too_many_live_games", message, name=account.name, limit=limit)
         self.fair_play.check_terms(account, terms)
 
 

@@ -181,7 +181,7 @@ class TournamentOrganiser:
     def _broadcast_changes(self) -> None:
         """Notify lobby subscribers of changed tournaments, at most once per check interval."""
         if self._changed and self.server.now() >= self._last_broadcast + CHECK_SECONDS:
-            message = {"type": "tournaments", "changed": sorted(self._changed)}
+            message = {"type": "tournaments_changed", "changed": sorted(self._changed)}
             self._changed, self._last_broadcast = set(), self.server.now()
             for client in [each for each in self.server.clients if each.lobby_updates]:
                 client.send(message)

@@ -47,12 +47,13 @@ class BotPolicy:
     """Which challenges a bot accepts, and which games it seeks."""
 
     variants: frozenset[Game] = frozenset(Game)
+    """The variants in which the bot accepts challenges."""
     max_games: int = 4
     """Maximum number of simultaneous games."""
     opponents: frozenset[str] = frozenset()
     """Names of the players whose challenges the bot accepts, in lowercase; empty: all players."""
     seek: tuple[Game, Clock] | None = None
-    """The game and clock to seek when the bot is idle; None: do not seek."""
+    """The variant and the clock to seek when the bot is idle; None: do not seek."""
     rated: bool = True
     tournament: int | str | None = None
     """The number or name of a tournament to enter."""
@@ -127,10 +128,10 @@ class ClubBot:
                     self._handle_game(message)
                 case "tournament":
                     self._log_tournament(message)
-                case "opponent":
-                    self._handle_opponent(message)
-                case "warning":
-                    self._log_warning(message)
+                case "opponent_presence":
+                    self._handle_opponent_presence(message)
+                case "early_exit_warning":
+                    self._log_early_exits(message)
                 case None:
                     self._handle_response(message)
 
@@ -184,9 +185,9 @@ class ClubBot:
     async def _seek(self) -> None:
         await asyncio.gather(*self.learning_tasks.values())
         if self.policy.seek and not self.seek_id and not self.players:
-            game, clock = self.policy.seek
+            variant, clock = self.policy.seek
             settings = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
-            self.seek_id = await self._request("seek", variant=str(game), **settings)
+            self.seek_id = await self._request("seek", variant=str(variant), **settings)
 
     def _log_tournament(self, event: Message) -> None:
         """Log the start of a tournament, each round, and the end."""
@@ -200,7 +201,7 @@ class ClubBot:
             self.logged.add(line)
             self.log(line)
 
-    def _log_warning(self, warning: Message) -> None:
+    def _log_early_exits(self, warning: Message) -> None:
         """Log the number of rated games left early, and the penalty."""
         penalty = (
             f"no rated games for {warning['minutes']} min"
@@ -277,7 +278,7 @@ class ClubBot:
         del self.learning_tasks[state["game"]]
         await self._seek()
 
-    def _handle_opponent(self, event: Message) -> None:
+    def _handle_opponent_presence(self, event: Message) -> None:
         """Schedule a claim when the opponent disconnects; cancel it when they reconnect."""
         if claim := self.claim_tasks.pop(event["game"], None):
             claim.cancel()

@@ -157,7 +157,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
             return archive.load_record(number)
         except ConfigError:
             message = f"the archive has no game {number}: check the number"
-            raise ApiError(404, "unknown_game_number", message, number=number) from None
+            raise ApiError(404, "game_not_in_archive", message, number=number) from None
 
     return GameJson.of(await service.run(find), number)
 

@@ -148,7 +148,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
             raise AwelloError("no games match: change the filters", "no_games_found")
         if total > MAX_EXPORTED_GAMES:
             message = f"a file holds at most {MAX_EXPORTED_GAMES} games, but {total} match: add filters"
-            raise ApiError(400, "too_many_games", message, games=total, limit=MAX_EXPORTED_GAMES)
+            raise ApiError(400, "too_many_games_found", message, games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
     async with service.export_lock:  # one export at a time, so that other queries are not delayed

@@ -60,13 +60,13 @@ class RequestGuard:
         self,
         app: ASGIApp,
         host: str = "127.0.0.1",
-        host_names: Sequence[str] = (),
+        hostnames: Sequence[str] = (),
         network_limits: RateLimits | None = None,
     ) -> None:
         self.app = app
         self.accepts_addresses = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
         self.network_limits, self.open_requests = network_limits or RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit()
-        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
+        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in hostnames)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check and handle a request; charge requests from other machines to their client network."""

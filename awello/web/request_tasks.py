@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
     """Return all answers to a task except `done`; cancel the task if the client disconnects.
 
-    The body of the request must have been read before, because waiting for the disconnection discards it.
+    Read the request body first: waiting for a disconnect discards it.
     """
     collecting = asyncio.create_task(_collect_answers(task, pool, client_network_of(client)))
     disconnected = asyncio.create_task(_wait_for_disconnect(client))
