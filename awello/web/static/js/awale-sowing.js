@@ -29,8 +29,8 @@ export function layOutStore(count) {
 }
 
 /**
- * The frames of a sowing: { pits, captured, highlighted, hand, ticks }. A hand { from, to, count } moves across the board,
- * and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
+ * The frames of a sowing: { pits, captured, highlighted, hand, ticks }. A hand { from, to, count } moves across the
+ * board, and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
  * @param {BoardConfig} config
  * @param {(name: string) => number} indexOf
  */
