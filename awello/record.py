@@ -14,6 +14,18 @@ from awello.rules.game import board_mask_of
 from awello.rules.game import replay as replay_moves
 from awello.rules.othello import insert_passes
 
+REASON_TEXTS = {
+    "resigned": "resigned",
+    "time": "ran out of time",
+    "forfeit": "forfeited",
+    "left": "left the game",
+    "behind_at_limit": "was behind at the move limit",
+    "draw_agreed": "a draw was agreed",
+    "draw_claimed": "a draw was claimed",
+    "draw_at_limit": "the move limit was reached",
+    "aborted": "aborted",
+}  # texts for `Record.reason`, by the code that JSON, the club's messages and its database use
+
 
 @dataclass(frozen=True)
 class Record:

@@ -6,7 +6,7 @@ Values are expected final margins from the mover's view, in discs or seeds; seed
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -17,7 +17,7 @@ from awello.formats.openings import Opening, find_opening_at, find_opening_by_na
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
 from awello.position import Position, format_position
-from awello.record import Record
+from awello.record import REASON_TEXTS, Record
 from awello.review.review import MISTAKE_SCALES, MoveReview, ReviewSummary, summarise
 from awello.rules import awale, othello
 from awello.rules.game import PASS, Game
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 Side = Literal[0, 1]
-REASON_TEXTS = {
-    "resigned": "resigned",
-    "time": "ran out of time",
-    "forfeit": "forfeited",
-}  # the texts of `Record.reason`, by the code that JSON uses
+LossReason = Literal["resigned", "time", "forfeit"]
+LOSS_REASONS_BY_TEXT = {REASON_TEXTS[reason]: reason for reason in get_args(LossReason)}
 
 
 def round_value(value: float) -> float:
@@ -51,7 +48,7 @@ class RulesJson(BaseModel):
     name: GameName
     family: Literal["othello", "awale"]
     size: int = Field(description="The number of rows of the board")
-    variant: str | None
+    variant: str | None = Field(description="The variant of Awalé; null for Othello")
     sides: tuple[str, str]
     unit: str = Field(description="`discs` or `seeds`")
     points: int = Field(description="The number of squares of the Othello board, or of seeds in Awalé")
@@ -77,18 +74,18 @@ class PositionJson(BaseModel):
 
     position: str = Field(description="An OBF board or an Awalé diagram")
     side: Side = Field(description="The side to move: 0 for Black or South, 1 for White or North")
-    board: dict[str, Any] = Field(description="Othello: `size` and `cells`; Awalé: `pits` and `taken`")
+    board: dict[str, Any] = Field(description="Othello: `size` and `cells`; Awalé: `pits` and `captured`")
     moves: dict[str, dict[str, Any]] = Field(
         description="The effects of each legal move: `flips` (Othello), or `sown` and `captured` (Awalé)"
     )
-    refused: dict[str, str] = Field(
+    illegal_pits: dict[str, str] = Field(
         description="The pits that the mover may not choose, with the reason: `empty` or `feed`"
     )
     counts: tuple[int, int] = Field(description="The discs or captured seeds of each side")
     over: bool
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
     winner: Side | None
-    ending: str = Field(description="Why the game ended; empty if it is not over or the Othello board is full")
+    end_reason: str = Field(description="Why the game ended; empty if it is not over or the Othello board is full")
     opening: Opening | None
 
     @classmethod
@@ -104,7 +101,7 @@ class PositionJson(BaseModel):
                 "over": over,
                 "score": score if over else None,
                 "winner": int(score[1] > score[0]) if over and score[0] != score[1] else None,
-                "ending": position.end_reason,
+                "end_reason": position.end_reason,
                 "opening": find_opening_at(position),
             }
         )
@@ -130,18 +127,18 @@ def _describe_othello_board(position: Position) -> dict[str, Any]:
         word = position.after(move).opp & position.opp if move != PASS else 0
         flips = [othello.format_square(at, size) for at in othello.squares_of(size) if word >> at & 1]
         moves[position.format_move(move)] = {"flips": flips}
-    return {"board": {"size": size, "cells": format_position(position).split()[0]}, "moves": moves, "refused": {}}
+    return {"board": {"size": size, "cells": format_position(position).split()[0]}, "moves": moves, "illegal_pits": {}}
 
 
 def _describe_awale_board(position: Position) -> dict[str, Any]:
     """Describe the pits, the effects of each legal move, and why the mover's other pits are illegal."""
     words, row = (position.first, position.second), awale.pits_of(position.own)
-    board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
+    board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "captured": [word >> 48 for word in words]}
     legal = position.legal_moves()
     moves = {position.format_move(move): _describe_sowing(position, move, row[move]) for move in legal}
-    refused = [] if position.over else [pit for pit in range(6) if pit not in legal]
-    reasons = {position.format_move(pit): "feed" if row[pit] else "empty" for pit in refused}
-    return {"board": board, "moves": moves, "refused": reasons}
+    illegal = [] if position.over else [pit for pit in range(6) if pit not in legal]
+    reasons = {position.format_move(pit): "feed" if row[pit] else "empty" for pit in illegal}
+    return {"board": board, "moves": moves, "illegal_pits": reasons}
 
 
 def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
@@ -150,7 +147,7 @@ def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
     rows = U(position.own & int(awale.ROW_MASK)), U(position.opp & int(awale.ROW_MASK))
     *_, prize = awale.sow(int(position.game), *rows, move)
-    captured = [[names[6 + at], taken] for at, taken in enumerate(awale.pits_of(int(prize))) if taken]
+    captured = [[names[6 + at], count] for at, count in enumerate(awale.pits_of(int(prize))) if count]
     return {"sown": [names[path[seed % 11]] for seed in range(seeds)], "captured": captured[::-1]}
 
 
@@ -236,7 +233,7 @@ class LossJson(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     loser: Side = Field(description="0 moved first")
-    reason: Literal["resigned", "time", "forfeit"]
+    reason: LossReason
 
 
 class GameJson(BaseModel):
@@ -250,7 +247,7 @@ class GameJson(BaseModel):
     values: list[float | None] = Field(description="The value of each move for the mover; empty if no values are known")
     players: tuple[str | None, str | None]
     tags: dict[str, str] = Field(description="Other tags")
-    result: LossJson | None = Field(description="A loss by resignation, on time or by forfeit, else null")
+    loss: LossJson | None = Field(description="A loss by resignation, on time or by forfeit, else null")
     score: tuple[int, int] | None = Field(description="The final score; null unless the game was played to the end")
     outcome: str = Field(description="The result in words", examples=["Black wins 40-24"])
 
@@ -258,8 +255,7 @@ class GameJson(BaseModel):
     def of(cls, record: Record, number: int | None = None, **more: Any) -> "GameJson":
         """Describe a record."""
         start, tags = record.start, dict(record.tags)
-        codes = {words: code for code, words in REASON_TEXTS.items()}
-        lost = {"loser": record.loser, "reason": codes.get(record.reason, "forfeit")}
+        loss = {"loser": record.loser, "reason": LOSS_REASONS_BY_TEXT.get(record.reason, "forfeit")}
         fields = {
             "number": number,
             "game": str(start.game),
@@ -267,7 +263,7 @@ class GameJson(BaseModel):
             "moves": start.format_moves(record.moves),
             "players": [tags.pop(side, None) for side in start.game.sides],
             "tags": tags,
-            "result": None if record.loser is None else lost,
+            "loss": None if record.loser is None else loss,
             "score": record.final.score() if record.final.over else None,
             "outcome": record.describe(),
         }
@@ -431,7 +427,7 @@ class RoundsJson(BaseModel):
     losses: int
 
 
-class StandingJson(BaseModel):
+class BotStandingJson(BaseModel):
     """The results of a bot in a contest, created by `BotStanding.to_json`."""
 
     bot: str

@@ -31,7 +31,7 @@ from awello.club.accounts import create_account, create_token
 from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of, load_heartbeat
+from awello.club.stored_games import load_heartbeat, row_to_game_state
 
 MIN_BOTS, GAMES_PER_BOT = 20, 20
 MAX_OPEN_CHALLENGES = 100  # challenges that have not yet started a game
@@ -226,7 +226,8 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 def load_games(database: str) -> tuple[dict[int, GameState], float]:
     """Load the states of all games by number, and the time of the last heartbeat (0 if there is none)."""
     store = ClubStore(database)
-    states = store.read_blocking(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
+    rows = store.read_blocking(lambda connection: connection.execute(games.select()).all())
+    states = [row_to_game_state(row) for row in rows]
     heartbeat = store.read_blocking(load_heartbeat)
     store.close()
     return {state.number: state for state in states}, heartbeat or 0.0
@@ -237,9 +238,9 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
     store = ClubStore(database)
     bots = []
     for number in range(count):
-        owner = store.submit(partial(create_account, name=f"owner{number}", hashed="none")).result()
+        owner = store.submit(partial(create_account, name=f"owner{number}", password_hash=None)).result()
         name = f"bot{number}"
-        account = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
+        account = store.submit(partial(create_account, name=name, password_hash=None, owner=owner.id)).result()
         token = store.submit(partial(create_token, account=account, label="benchmark")).result()
         bots.append(BenchmarkBot(name, token, pause, number))
     store.close()

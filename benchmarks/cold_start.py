@@ -47,7 +47,7 @@ def count_kernels() -> int:
 
 async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
     """Wait for the engine's reply to a move."""
-    async with connect(address.replace("http", "ws") + "api/live") as channel:
+    async with connect(address.replace("http", "ws") + "api/engine") as channel:
         await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER_SPEC}))
         while (message := json.loads(await channel.recv()))["type"] != "choice":
             if message["type"] == "error":

@@ -79,7 +79,7 @@ def measure_page(address: str) -> None:
 async def play_games(address: str, number: int, deadline: float, moves: list[int]) -> None:
     """Let the champion play games against itself while an analysis runs; count the moves in `moves[number]`."""
     game = ("othello", "abapa")[number % 2]
-    async with connect(address.replace("http", "ws") + "api/live") as socket:
+    async with connect(address.replace("http", "ws") + "api/engine") as socket:
         while time.perf_counter() < deadline:
             played: list[str] = []
             while time.perf_counter() < deadline:

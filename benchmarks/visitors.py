@@ -47,7 +47,7 @@ def make_http_client(address: str, source: str) -> httpx.AsyncClient:
 def open_websocket(address: str, source: str, **headers: str) -> Any:
     """Open a WebSocket connection from the address `source`."""
     host, port = split_address(address)
-    url = f"ws://{host}:{port}/api/live"
+    url = f"ws://{host}:{port}/api/engine"
     return connect(url, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
 
 

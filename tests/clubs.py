@@ -37,7 +37,7 @@ def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iter
     """Run a server in a thread and yield its address; the server has no club if `club` is None."""
     listener = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))
-    app = create_app(0, archive=archive, club=None if club is None else str(club), host_names=names)
+    app = create_app(0, archive=archive, club=None if club is None else str(club), hostnames=names)
     server = uvicorn.Server(HttpServerConfig(app, behind_proxy=bool(names)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

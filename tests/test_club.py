@@ -24,11 +24,11 @@ from awello.club.store import ClubStore
 from awello.club.stored_games import (
     SaveGame,
     add_game,
-    game_state_of,
     load_heartbeat,
     load_leaderboard,
     load_live_games,
     load_rating,
+    row_to_game_state,
     save_heartbeat,
 )
 from awello.errors import AwelloError, StorageError
@@ -204,16 +204,16 @@ def store(tmp_path: Path) -> Iterator[ClubStore]:
 
 
 def create_user(store: ClubStore, name: str, password: str = "correct horse") -> Account:
-    hashed = club_accounts.hash_password(password)
-    return store.submit(lambda connection: club_accounts.create_account(connection, name, hashed)).result()
+    password_hash = club_accounts.hash_password(password)
+    return store.submit(lambda connection: club_accounts.create_account(connection, name, password_hash)).result()
 
 
 def test_passwords_and_sessions(store: ClubStore) -> None:
     ann = create_user(store, "Ann")
-    found, hashed = store.read_blocking(lambda connection: club_accounts.load_password(connection, "ANN"))
-    assert found == ann and hashed and hashed.startswith("$argon2id$") and "horse" not in hashed
-    assert club_accounts.verify_password(hashed, "correct horse") and not club_accounts.verify_password(
-        hashed, "wrong horse!"
+    found, password_hash = store.read_blocking(lambda connection: club_accounts.load_password_hash(connection, "ANN"))
+    assert found == ann and password_hash and password_hash.startswith("$argon2id$") and "horse" not in password_hash
+    assert club_accounts.verify_password(password_hash, "correct horse") and not club_accounts.verify_password(
+        password_hash, "wrong horse!"
     )
     assert not club_accounts.verify_password(None, "correct horse")
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
@@ -313,7 +313,7 @@ def test_a_stored_game_is_loaded_unchanged(store: ClubStore, game: Game) -> None
     save(store, state)
     assert store.read_blocking(load_live_games) == []
     row = store.read_blocking(lambda connection: connection.execute(select(games)).one())
-    assert game_state_of(row) == state and game_state_of(row).winner == state.winner
+    assert row_to_game_state(row) == state and row_to_game_state(row).winner == state.winner
 
 
 def test_a_damaged_game_is_named(store: ClubStore) -> None:

@@ -189,8 +189,10 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
             lambda connection: accounts.save_device(connection, ann, f"device{number}", f"net{number}")
         ).result()
 
-    def known(device: str, network: str) -> str | None:
-        return store.read_blocking(lambda connection: accounts.find_known_origin(connection, ann.id, device, network))
+    def known(device: str, client_network: str) -> str | None:
+        return store.read_blocking(
+            lambda connection: accounts.find_known_login_origin(connection, ann.id, device, client_network)
+        )
 
     for number in range(accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT):
         use(number)
@@ -198,7 +200,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
     assert len(rows) == accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "the devices and networks used least recently are forgotten"
     last = accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT - 1
-    assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
+    assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "client_network"
     use(last)
     assert (
         len(store.read_blocking(lambda connection: connection.execute(select(known_devices)).all()))

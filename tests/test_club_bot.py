@@ -25,7 +25,7 @@ from awello.club.accounts import create_account, create_token
 from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of
+from awello.club.stored_games import row_to_game_state
 from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
 from awello.players.player import Choice
@@ -62,10 +62,10 @@ class FakeSocket:
 def create_bots(file: Path, *names: str) -> list[str]:
     """Create bots that belong to Ann; return their tokens."""
     store = ClubStore(file)
-    ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
+    ann = store.submit(partial(create_account, name="Ann", password_hash="none")).result()
     found = []
     for name in names:
-        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.id)).result()
+        bot = store.submit(partial(create_account, name=name, password_hash=None, owner=ann.id)).result()
         found.append(store.submit(partial(create_token, account=bot, label="test")).result())
     store.close()
     return found
@@ -74,7 +74,7 @@ def create_bots(file: Path, *names: str) -> list[str]:
 def load_games(store: ClubStore) -> list[GameState]:
     """Load the stored games."""
     rows = store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
-    return [game_state_of(row) for row in rows]
+    return [row_to_game_state(row) for row in rows]
 
 
 @asynccontextmanager
@@ -336,7 +336,7 @@ def test_challenges_and_games_wait_until_learning_is_done() -> None:
     assert (record.loser, record.reason, side) == (1, "resigned", 0)
 
 
-@pytest.mark.parametrize("reason", ["aborted", "agreed"])
+@pytest.mark.parametrize("reason", ["aborted", "draw_agreed"])
 def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
     LearningPlayer.calls.clear()
     LearningPlayer.lesson.set()
@@ -349,7 +349,7 @@ def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
         await wait_until_async(lambda: not bot.tasks)
 
     asyncio.run(play())
-    assert words(LearningPlayer.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
+    assert words(LearningPlayer.calls) == ["begin", "end", *["learn"] * (reason == "draw_agreed")]
 
 
 def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:

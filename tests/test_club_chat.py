@@ -110,7 +110,7 @@ async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness)
     await club.server.abort(ann, number)
     await club.server.chat.send(bob, number, "a pity")
     assert chat_lines(club, "Ann") == ["a pity"]
-    club.server.ended.clear()
+    club.server.ended_games.clear()
     with raises_club_error("chat_unavailable"):
         await club.server.chat.send(bob, number, "a pity")
 

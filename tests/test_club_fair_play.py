@@ -107,16 +107,16 @@ async def test_aborted_games_do_not_count_for_the_daily_limit(club: ClubHarness)
 @with_club
 async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
-    ann.network = eve.network = "192.0.2.7"
-    bob.network = "192.0.2.8"
+    ann.client_network = eve.client_network = "192.0.2.7"
+    bob.client_network = "192.0.2.8"
     assert await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "same_network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
-    ann.network = eve.network = None  # clients on the server's own machine have no client network
+    ann.client_network = eve.client_network = None  # clients on the server's own machine have no client network
     number = await club.start_game(ann, eve, RATED)
     assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated_reason"] is None
     await club.server.resign(ann, number)
-    ann.network = eve.network = "192.0.2.7"
+    ann.client_network = eve.client_network = "192.0.2.7"
     await club.server.rematch(ann, number)
     await club.server.rematch(eve, number)
     assert club.last_event("Eve")["unrated_reason"] == "same_network"
@@ -146,7 +146,7 @@ def test_loopback_addresses() -> None:
 def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name, deviation in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
-        number = store.submit(partial(create_account, name=name, hashed="none")).result().id
+        number = store.submit(partial(create_account, name=name, password_hash="none")).result().id
         row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "deviation": deviation}
         store.submit(partial(add_rating, row=row)).result()
     assert [row["name"] for row in store.read_blocking(partial(load_leaderboard, pool="othello blitz", count=10))] == [
@@ -163,9 +163,11 @@ async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> No
     for left in range(1, fair_play.MAX_FREE_EXITS_PER_HOUR + 2):
         number = await club.start_game(ann, eve, RATED)
         await (club.server.abort if left % 2 else club.server.resign)(eve, number)
-        await club.wait_until(lambda: events(club, "Eve", "warning"))
-        assert club.last_event("Eve", "warning")["exits"] == left
-        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS_PER_HOUR)
+        await club.wait_until(lambda: events(club, "Eve", "early_exit_warning"))
+        assert club.last_event("Eve", "early_exit_warning")["exits"] == left
+        assert bool(club.last_event("Eve", "early_exit_warning")["minutes"]) == (
+            left > fair_play.MAX_FREE_EXITS_PER_HOUR
+        )
     with raises_club_error("rated_games_suspended"):
         await club.server.lobby.seek(eve, RATED)
     with raises_club_error("rated_games_suspended"):
@@ -174,7 +176,7 @@ async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> No
     with raises_club_error("rated_games_suspended"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
-    assert not events(club, "Ann", "warning")
+    assert not events(club, "Ann", "early_exit_warning")
     advance_clock(club, fair_play.SUSPENSION_SECONDS_PER_EXIT + 1)
     assert "game" in await club.server.lobby.accept(eve, seek)
 
@@ -197,7 +199,7 @@ async def test_leaving_unrated_or_long_games_has_no_penalty(club: ClubHarness) -
     number = await club.start_game(ann, eve, RATED)
     await play_random_moves(club, number, [ann, eve], max_moves=12)
     await club.server.resign(eve, number)
-    assert not events(club, "Eve", "warning")
+    assert not events(club, "Eve", "early_exit_warning")
 
 
 def test_exits_expire_after_an_hour() -> None:
@@ -231,7 +233,7 @@ async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None
     advance_clock(club, 31.0)
     await club.wait_until(lambda: club.last_event("Eve")["over"])
     assert club.last_event("Eve")["reason"] == ABORTED and mean_rating(club, ann) == 1500.0
-    assert club.last_event("Ann", "warning")["exits"] == 1 and not events(club, "Eve", "warning")
+    assert club.last_event("Ann", "early_exit_warning")["exits"] == 1 and not events(club, "Eve", "early_exit_warning")
     number = await club.start_game(ann, eve, RATED)
     await play_random_moves(club, number, [ann, eve], max_moves=2)
     assert club.last_event("Ann")["first_move_seconds"] is None
@@ -244,9 +246,9 @@ async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None
 
 # ---- disconnected players --------------------------------------------------------------------------------------------
 def test_the_grace_period_depends_on_the_clock_and_on_reconnects() -> None:
-    assert disconnects.grace_period(Clock(300.0), 0) == 30.0 and disconnects.grace_period(Clock(90.0), 0) == 15.0
-    assert disconnects.grace_period(Clock(5.0), 0) == 10.0
-    assert disconnects.grace_period(Clock(300.0), 1) == 60.0 and disconnects.grace_period(Clock(300.0), 99) == 120.0
+    cases = [(300.0, 0, 30.0), (90.0, 0, 15.0), (5.0, 0, 10.0), (300.0, 1, 60.0), (300.0, 99, 120.0)]
+    for seconds, reconnects, period in cases:
+        assert disconnects.compute_grace_period(Clock(seconds), reconnects) == period
 
 
 @pytest.mark.parametrize("plies", [10, 11])
@@ -263,7 +265,7 @@ def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: in
         with raises_club_error("opponent_online"):
             await club.server.claim(ann, number)
         club.server.disconnect(bob)
-        news = club.last_event("Ann", "opponent")
+        news = club.last_event("Ann", "opponent_presence")
         assert (news["game"], news["name"], news["online"]) == (number, "Bob", False) and 29.0 < news[
             "claim_in_seconds"
         ] <= 30.0
@@ -296,23 +298,24 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
     advance_clock(club, 31.0)
     bob = club.connect("Bob")
     assert (
-        club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in_seconds"] is None
+        club.last_event("Ann", "opponent_presence")["online"]
+        and club.last_event("Ann", "opponent_presence")["claim_in_seconds"] is None
     )
     with raises_club_error("opponent_online"):
         await club.server.claim(ann, number)
     other = club.connect("Bob")
     club.server.disconnect(bob)
-    assert club.last_event("Ann", "opponent")["online"], "a player with one connection is online"
+    assert club.last_event("Ann", "opponent_presence")["online"], "a player with one connection is online"
     club.server.disconnect(other)
-    assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 59.0
+    assert club.last_event("Ann", "opponent_presence")["claim_in_seconds"] > 59.0
     club.server.disconnect(ann)
     ann = club.connect("Ann")
-    assert not club.last_event("Ann", "opponent")["online"], (
+    assert not club.last_event("Ann", "opponent_presence")["online"], (
         "a client that connects is notified that its opponent is offline"
     )
     advance_clock(club, 61.0)
     await club.server.claim(ann, number, draw=True)
-    assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
+    assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "draw_claimed"
 
 
 @with_club
@@ -323,7 +326,7 @@ async def test_a_restart_extends_the_grace_period(club: ClubHarness) -> None:
     await club.close()
     await club.open()
     ann = club.connect("Ann")
-    assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 55.0
+    assert club.last_event("Ann", "opponent_presence")["claim_in_seconds"] > 55.0
     with raises_club_error("claim_too_early"):
         await club.server.claim(ann, number)
     advance_clock(club, 61.0)
@@ -378,7 +381,7 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
         await club.server.rematch(eve, number)
     with raises_club_error("block_self"):
         await club.server.blocks.block(ann, "ann")
-    with raises_club_error("unknown_player"):
+    with raises_club_error("unknown_account"):
         await club.server.blocks.block(ann, "nobody")
     with raises_club_error("not_logged_in"):
         await club.server.blocks.block(club.connect("spectator"), "Ann")
@@ -396,7 +399,7 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
         with raises_club_error("same_person_entered"):
             await club.server.tournaments.enter(twin, number)
     await club.server.tournaments.enter(rex, number)
-    bob.network = eve.network = "192.0.2.7"
+    bob.client_network = eve.client_network = "192.0.2.7"
     await club.server.tournaments.enter(bob, number)
     with raises_club_error("same_network_entered"):
         await club.server.tournaments.enter(eve, number)
@@ -404,12 +407,12 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     await club.server.tournaments.enter(ann, number)
     await club.server.tournaments.withdraw(bob, number)
     await club.server.tournaments.enter(eve, number)
-    bob.network = None
+    bob.client_network = None
     await club.server.tournaments.enter(bob, number)
     advance_clock(club, 1001.0)
     club.server.tournaments.wake()
     await club.wait_until(lambda: club.server.live_games)
-    known = select(entrants.c.network)
+    known = select(entrants.c.client_network)
     rows = club.store.read_blocking(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are cleared when the tournament starts"
 

@@ -240,7 +240,7 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club = FakeClub({"type": "welcome", "name": "max"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", log=log.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
-        gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in_seconds": 0.0}
+        gone = {"type": "opponent_presence", "game": 1, "name": "rex", "online": False, "claim_in_seconds": 0.0}
         club.deliver(gone | {"claim_in_seconds": 60.0})
         club.deliver(gone | {"online": True, "claim_in_seconds": None})
         club.deliver({"type": "ping", "number": 1})
@@ -250,8 +250,8 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club.deliver(gone)
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)
-        club.deliver({"type": "warning", "exits": 4, "free_exits": 3, "minutes": 5})
-        club.deliver(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
+        club.deliver({"type": "early_exit_warning", "exits": 4, "free_exits": 3, "minutes": 5})
+        club.deliver(STATE | {"over": True, "winner": 1, "score": None, "reason": "left"})
         club.deliver({"type": "ping", "number": 2})
         assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks
         listening.cancel()

@@ -14,8 +14,16 @@ from sqlalchemy.pool import NullPool
 from test_club_server import ClubHarness, play_random_moves
 from waiting import TIMEOUT
 
-from awello.club.accounts import Account, find_account, find_by_session, find_by_token, find_known_origin
-from awello.club.schema import CLUB, audit
+from awello.club.accounts import (
+    Account,
+    find_account,
+    find_by_session,
+    find_by_token,
+    find_known_login_origin,
+    load_password_hash,
+)
+from awello.club.live_game import load_game
+from awello.club.schema import CLUB, CODES_BY_OLD_REASON, audit
 from awello.club.store import ClubStore
 from awello.club.stored_games import load_heartbeat, load_live_games, load_rating, load_rating_changes
 from awello.club.tournament import PLAYING
@@ -72,9 +80,12 @@ def test_everything_is_found(database: str) -> None:
             assert {index.name for index in table.indexes} <= names
         accounts = [store.read_blocking(partial(find_account, name=name)) for name in ("ANN", "bob", "rex")]
         assert accounts == [ANN, BOB, REX]
+        assert store.read_blocking(partial(load_password_hash, name="Ann")) == (ANN, "hash")
         assert store.read_blocking(partial(find_by_token, secret="token of rex")) == REX
         assert store.read_blocking(partial(find_by_session, secret="session of Ann")) == ANN
-        assert store.read_blocking(partial(find_known_origin, account=1, device="device", network="other")) == "device"
+        find_origin = partial(find_known_login_origin, account=1)
+        assert store.read_blocking(partial(find_origin, device="device", client_network="x")) == "device"
+        assert store.read_blocking(partial(find_origin, device="x", client_network="network")) == "client_network"
         events = store.read_blocking(lambda connection: connection.execute(select(audit)).all())
         assert [(row.address, row.event) for row in events] == [("192.0.2.7", "account opened")]
         first, second = store.read_blocking(load_live_games)
@@ -88,6 +99,16 @@ def test_everything_is_found(database: str) -> None:
         (pairing,) = tournament.pairings
         assert (tournament.state, tournament.entrants, pairing.game) == (PLAYING, (BOB, ANN), 5)
         assert store.read_blocking(load_heartbeat) == pytest.approx(1795037597.3, abs=0.1)
+
+
+@pytest.mark.parametrize(("reason", "code"), [("resigned", "resigned"), ("", ""), *CODES_BY_OLD_REASON.items()])
+def test_end_reasons_become_codes(tmp_path: Path, reason: str, code: str) -> None:
+    file = tmp_path / "club.sqlite"
+    restore(file)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE games SET reason = ? WHERE id = 3", (reason,))
+    with closing(ClubStore(file)) as store:
+        assert store.read_blocking(partial(load_game, number=3)).state.reason == code
 
 
 def test_its_games_are_resumed(database: str) -> None:

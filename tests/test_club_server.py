@@ -175,7 +175,7 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
     with raises_club_error("game_over"):
         await club.server.resign(ann, number)
     assert (await club.server.watch(ann, number))["over"]
-    club.server.ended.clear()
+    club.server.ended_games.clear()
     assert (await club.server.watch(ann, number))["moves"] == end["moves"], "the game is loaded from the database"
     with raises_club_error("unknown_game"):
         await club.server.watch(ann, 77)
@@ -224,7 +224,9 @@ async def test_time_runs_out_by_itself(club: ClubHarness) -> None:
     club.clock.advance(0.1 + MAX_LAG_COMPENSATION + 0.001)
     await club.wait_until(lambda: club.last_event("Bob")["over"])
     end = club.last_event("Bob")
-    assert end["over"] and end["winner"] == 1 and end["reason"] == "ran out of time" and end["clocks"][0] == 0
+    assert end["over"] and end["winner"] == 1 and end["reason"] == "time" and end["clocks"][0] == 0
+    await club.wait_until(lambda: club.archived)
+    assert (club.archived[0].loser, club.archived[0].reason) == (0, "ran out of time")
 
 
 @with_club
@@ -265,7 +267,7 @@ async def test_there_are_limits(club: ClubHarness) -> None:
     ann = club.connect("Ann")
     for _ in range(server_module.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(ann, bob)
-    with raises_club_error("too_many_games"):
+    with raises_club_error("too_many_live_games"):
         await club.server.lobby.seek(bob, BLITZ)
 
 
@@ -385,8 +387,8 @@ async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> 
     assert club.last_event("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
     before = club.last_event("Ann")["clocks"]
     club.clock.advance(1000.0)  # while the database fails, time is charged to neither clock
-    failures = club.server.store.failures
-    await club.wait_until(lambda: club.server.store.failures > failures + 1)
+    failures = club.server.store.write_failures
+    await club.wait_until(lambda: club.server.store.write_failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
     with raises_club_error("storage"):
         await club.server.move(ann, number, 0, move)  # refused until the state has been loaded from the database again
@@ -419,7 +421,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # the client resends the move
     await trouble(club.server.resign(bob, other))
-    assert other in club.server.ended and club.last_event("Ann")["players"][0]["rating_after"]
+    assert other in club.server.ended_games and club.last_event("Ann")["players"][0]["rating_after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
     assert len(club.server.live_games) == 2  # the first game, and the game whose start was reported as failed
@@ -435,7 +437,7 @@ async def test_many_concurrent_games(club: ClubHarness) -> None:
     await asyncio.gather(
         *(play_random_moves(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
     )
-    assert not club.server.live_games and all(club.server.ended[number].state.position.over for number in numbers)
+    assert not club.server.live_games and all(club.server.ended_games[number].state.position.over for number in numbers)
 
 
 # ---- abuse -----------------------------------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
             await first.server.move(ann, number, 0, state["legal"][0])
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
-        tries = first.server.store.failures
+        tries = first.server.store.write_failures
         await first.wait_until(lambda: first.store._lock is None)  # until `first` has tried to open the club again
         assert first.server.store.failing and tries == 1
         with raises_club_error("storage"):

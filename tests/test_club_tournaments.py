@@ -28,7 +28,7 @@ from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
 from awello.club.schema import games, tournaments
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of, load_live_games, load_rating
+from awello.club.stored_games import load_live_games, load_rating, row_to_game_state
 from awello.club.tournament import DOUBLE_ROUND_ROBIN, ROUND_ROBIN, SWISS, ClubTournament
 from awello.errors import StorageError
 from awello.limits import Clock
@@ -136,7 +136,7 @@ async def wait_for_check(club: ClubHarness) -> None:
 def load_games(club: ClubHarness) -> list[GameState]:
     """Return all stored games."""
     rows = club.store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
-    return [game_state_of(row) for row in rows]
+    return [row_to_game_state(row) for row in rows]
 
 
 def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
@@ -303,7 +303,7 @@ async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarnes
     heard = club.received["spectator"]
 
     def changed() -> list[list[int]]:
-        return [message["changed"] for message in heard if message["type"] == "tournaments"]
+        return [message["changed"] for message in heard if message["type"] == "tournaments_changed"]
 
     await club.wait_until(changed)
     assert changed() == [[number]]
@@ -316,7 +316,7 @@ async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarnes
     await club.wait_until(lambda: len(changed()) > 1)
     await wait_for_check(club)
     assert changed() == [[number], [number]], "three entries cause one message"
-    assert not [message for message in club.received["rex"] if message["type"] == "tournaments"]
+    assert not [message for message in club.received["rex"] if message["type"] == "tournaments_changed"]
 
 
 @with_club
@@ -393,7 +393,7 @@ async def test_tournament_games_ignore_the_game_limit_and_cannot_be_aborted(club
     with raises_club_error("tournament_game"):
         await club.server.abort(ann, game)
     await club.server.abort(ann, game - 1)
-    with raises_club_error("too_many_games"):
+    with raises_club_error("too_many_live_games"):
         await club.server.lobby.seek(ann, SMALL)
     await club.server.resign(bob, game)
     check_results(club, await wait_for_state(club, number))
@@ -541,8 +541,8 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
 
 def create_bot_token(store: ClubStore, name: str) -> str:
     """Create a bot with an owner of its own; return a token of the bot."""
-    owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
-    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
+    owner = store.submit(partial(create_account, name=f"{name}-owner", password_hash="none")).result()
+    bot = store.submit(partial(create_account, name=name, password_hash=None, owner=owner.id)).result()
     return store.submit(partial(create_token, account=bot, label="test")).result()
 
 
@@ -553,7 +553,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     store = ClubStore(file)
     tokens = [create_bot_token(store, name) for name in names]
     store.close()
-    words = ("--start", "1h", "--system", "swiss", "--game", "othello4", "--clock", "1m", "--rounds", "3")
+    words = ("--start", "1h", "--system", "swiss", "--variant", "othello4", "--clock", "1m", "--rounds", "3")
     made = awello("club", "create-tournament", str(file), "Friday", *words)
     assert made.stdout.startswith("tournament 1, Friday, starts at 2")
 
@@ -621,6 +621,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
         wrong = awello("club", "create-tournament", str(file), "Late", "--start", at).stderr
         assert wrong.startswith("awello: ") and ("is not a time" in wrong or "is in the past" in wrong)
     assert (
-        "game 'chess'" in awello("club", "create-tournament", str(file), "C", "--start", "1h", "--game", "chess").stderr
+        "game 'chess'"
+        in awello("club", "create-tournament", str(file), "C", "--start", "1h", "--variant", "chess").stderr
     )
     assert "tournament 1 created" in awello("club", "audit", str(file)).stdout

@@ -115,7 +115,7 @@ def test_metrics(new_client: Any) -> None:
     with ann.connect() as channel:
         channel.wait_for("welcome")
         lines = ann.get("/metrics").text.splitlines()
-        assert "awello_club_accounts_online 1" in lines and "awello_club_games 0" in lines
+        assert "awello_club_accounts_online 1" in lines and "awello_club_live_games 0" in lines
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 
@@ -189,14 +189,14 @@ def test_profiles_and_exported_games(new_client: Any, frozen_limits: None) -> No
     assert [(game["over"], game["reason"]) for game in found["recent_games"]] == [
         (False, ""),
         (True, "aborted"),
-        (True, "a draw was agreed"),
+        (True, "draw_agreed"),
         (True, ""),
     ]
     assert [game["side"] for game in found["recent_games"]] == [0, 1, 1, 0] and found["recent_games"][3][
         "score"
     ] is not None
     assert [game["rating_change"] for game in found["recent_games"]] == [None, None, None, pool["rating"] - 1500]
-    fewer = anonymous.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["recent_games"]
+    fewer = anonymous.get("/api/club/players/ann", params={"last": 1, "before": drawn}).json()["recent_games"]
     assert [game["number"] for game in fewer] == [won]
     assert anonymous.get("/api/club/players/anonymous").status_code == 404
 

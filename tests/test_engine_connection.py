@@ -73,7 +73,7 @@ def client(server: tuple[TestClient, EnginePool]) -> Iterator[LiveClient]:
 
 
 def test_each_type_of_request(client: LiveClient) -> None:
-    client.send(id=1, type="choose", moves=["f5"], player="greedy", seconds=30, increment=1, seed=5)
+    client.send(id=1, type="choose", moves=["f5"], player="greedy", clock=30, increment=1, seed=5)
     position, choice, done = client.receive_all()
     assert position["position"].endswith(" O") and choice["after"]["side"] == 0
     assert choice["id"] == 1 and choice["move"] in ("d6", "f4", "f6") and done == {"id": 1, "type": "done"}
@@ -163,7 +163,7 @@ def test_searches_end_when_the_connection_closes(server: tuple[TestClient, Engin
         ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "invalid_move", "moves.1: 'z9' is not a move"),
         ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal_move", "move 2: f5 is not a legal move"),
         ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "notation", "nothing"),
-        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "game_over", "the game is over"),
+        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "final_position", "the game is over"),
         (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message_too_large", "16 KiB"),
     ],
 )
@@ -211,6 +211,7 @@ REQUESTS = st.fixed_dictionaries(
         "moves": st.lists(st.sampled_from(["f5", "d6", "C", "c", "pass", "A"]) | ANYTHING, max_size=5),
         "player": st.sampled_from(["greedy", "champion@level=1", "random@3"]) | ANYTHING,
         "seconds": st.just(0.01) | ANYTHING,
+        "clock": st.just(0.01) | ANYTHING,
         "seed": st.just(1) | ANYTHING,
     },
 )

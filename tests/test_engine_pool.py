@@ -121,7 +121,7 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     assert (choice["move"], choice["pv"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(collect(pool, task))
-        assert (error["type"], error["code"]) == ("error", "game_over")
+        assert (error["type"], error["code"]) == ("error", "final_position")
     assert not answer_immediately(AnalyseTask(passing, 1)) and not answer_immediately(ReviewTask(passing, 1))
 
 

@@ -21,12 +21,12 @@ class FakeProcess(EngineProcess):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ready, self.message_sizes, self.networks = True, list[int](), list[str]()
+        self.ready, self.message_sizes, self.client_networks = True, list[int](), list[str]()
 
     def _send(self, *message: Any) -> None:
         self.message_sizes.append(len(message))
         if self.job is not None and len(message) > 1:
-            self.networks.append(self.job.network)
+            self.client_networks.append(self.job.client_network)
 
 
 async def start_task(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
@@ -71,7 +71,7 @@ def test_the_network_with_the_least_usage_comes_first() -> None:
             process.started -= 1.0  # pretend that the process has worked for a second
             pool._release(process).post(DONE)
             pool._schedule()
-        assert process.networks == ["flood", "client", "other", "flood"]
+        assert process.client_networks == ["flood", "client", "other", "flood"]
         pool._release(process).post(DONE)
         await pool.close()
         await asyncio.gather(*tasks)
@@ -94,7 +94,7 @@ def test_a_long_choice_is_interrupted_for_another_network() -> None:
         process._cancel_deadline()
         pool._release(process).post(DONE)
         pool._schedule()
-        assert process.networks == ["flood", "client"]
+        assert process.client_networks == ["flood", "client"]
         pool._release(process).post(DONE)
         await pool.close()
         await asyncio.gather(*tasks)

@@ -15,7 +15,7 @@ from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.lag import LagQuota
 from awello.club.live_game import LiveGame, add_players
 from awello.club.store import ClubStore
-from awello.club.stored_games import SaveGame, add_game, load_live_games, record_of, save_heartbeat
+from awello.club.stored_games import SaveGame, add_game, load_live_games, load_record, save_heartbeat
 from awello.formats.ogn import format_ogn, parse_ogn
 from awello.limits import Clock
 from awello.web.messages import MAX_GAME_MOVES, MovesRequest
@@ -86,7 +86,7 @@ def test_a_forged_lag_gains_no_more_in_a_long_game() -> None:
 def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
-        store.submit(partial(create_account, name=name, hashed="none")).result()
+        store.submit(partial(create_account, name=name, password_hash="none")).result()
     store.submit(partial(add_game, make=lambda number: new_game_state())).result()
     (loaded,) = store.read_blocking(load_live_games)
     store.close()
@@ -148,7 +148,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
     monkeypatch.setattr(game_state, "MAX_PLIES", 14)
     seen, store = set(), ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
-        store.submit(partial(create_account, name=name, hashed="none")).result()
+        store.submit(partial(create_account, name=name, password_hash="none")).result()
     for seed in range(150):
         rng, played = random.Random(seed), new_game_state(Game.ABAPA)
         while not played.over:
@@ -159,7 +159,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
         assert played.winner == winner
         seen.add((played.winner, played.reason))
         if played.reason == game_state.DRAW_AT_LIMIT:
-            record = store.read_blocking(partial(record_of, state=played, names=("Ann", "Bob")))
+            record = store.read_blocking(partial(load_record, state=played, names=("Ann", "Bob")))
             assert record.tags["Result"] == parse_ogn(format_ogn(record)).tags["Result"] == "1/2-1/2"
     store.close()
     assert {reason for _, reason in seen} == {game_state.BEHIND_AT_LIMIT, game_state.DRAW_AT_LIMIT} and {
@@ -172,7 +172,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
 def test_a_long_game_is_resumed_after_a_restart(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
-        store.submit(partial(create_account, name=name, hashed="none")).result()
+        store.submit(partial(create_account, name=name, password_hash="none")).result()
     played = store.submit(partial(add_game, make=lambda number: new_game_state(Game.ABAPA, Clock(1e6)))).result()
     for name in quiet_moves(Game.ABAPA, 1500):
         played = move(played, 0.001, name=name)
@@ -225,9 +225,9 @@ def test_a_claim_wins_or_draws_the_game() -> None:
 def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
     """Moves beyond ply 1000 are accepted."""
     store, tokens = ClubStore(tmp_path / "club.sqlite"), []
-    owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().id
+    owner = store.submit(partial(create_account, name="Ann", password_hash="none")).result().id
     for name in ("rex", "max"):
-        bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner)).result()
+        bot = store.submit(partial(create_account, name=name, password_hash=None, owner=owner)).result()
         tokens.append(store.submit(partial(create_token, account=bot, label="test")).result())
     made = create_game_state(1, Game.ABAPA, (2, 3), Clock(1e4), False, time.time())
     played = store.submit(partial(add_game, make=lambda number: made)).result()

@@ -326,7 +326,7 @@ MASK = bytes(4)
 
 @pytest.mark.parametrize("opcode", [0x89, 0x8A, 0x00], ids=["pings", "pongs", "pieces of a message"])
 def test_empty_frames_do_not_delay_others(hostile: HostileClub, opcode: int, frozen_limits: None) -> None:
-    with closing(hostile.call(f"GET /api/live {HANDSHAKE}".encode())) as connection:
+    with closing(hostile.call(f"GET /api/engine {HANDSHAKE}".encode())) as connection:
         assert connection.recv(1000).startswith(b"HTTP/1.1 101")
         connection.sendall(bytes([0x01, 0x81]) + MASK + b"x" if opcode == 0 else b"")
         frames = (bytes([opcode, 0x80]) + MASK) * 10_000
@@ -337,7 +337,7 @@ def test_empty_frames_do_not_delay_others(hostile: HostileClub, opcode: int, fro
 
 
 def test_floods_of_requests_end_the_connection(hostile: HostileClub, frozen_limits: None) -> None:
-    address = hostile.address.replace("http", "ws") + "api/live"
+    address = hostile.address.replace("http", "ws") + "api/engine"
     with connect(address, close_timeout=0) as channel, pytest.raises(ConnectionClosed):
         for _ in range(1500):
             channel.send('{"id": 1, "type": "stop"}')

@@ -110,7 +110,7 @@ def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.Mo
 
         def channel_from(client: str) -> ClientConnection:
             headers = {"x-forwarded-for": client}
-            where = address.replace("http", "ws") + "api/live"
+            where = address.replace("http", "ws") + "api/engine"
             return stack.enter_context(connect(where, additional_headers=headers))
 
         def is_open(channel: ClientConnection) -> bool:

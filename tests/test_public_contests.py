@@ -36,7 +36,7 @@ def process_of(contests: ContestRunner, name: str) -> Any:
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FastAPI]:
     """Start the application of a public server."""
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path))
-    made = create_app(0, archive=None, host_names=["club.example.org"])
+    made = create_app(0, archive=None, hostnames=["club.example.org"])
     with TestClient(made, HOST, client=("203.0.113.7", 1)):
         yield made
 

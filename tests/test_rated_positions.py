@@ -159,7 +159,7 @@ def test_a_rated_game_in_progress_is_not_analysed(club: tuple[str, list[str]], p
 @pytest.mark.parametrize("request_type", ["choose", "analyse", "review"])
 def test_a_rated_game_in_progress_is_not_analysed_by_websocket(club: tuple[str, list[str]], request_type: str) -> None:
     address, moves = club
-    with connect(address.replace("http", "ws") + "api/live") as channel:
+    with connect(address.replace("http", "ws") + "api/engine") as channel:
         fields = {"player": "greedy"} if request_type == "choose" else {}
         channel.send(json.dumps({"id": 1, "type": request_type, "moves": moves, **fields}))
         answer = json.loads(channel.recv(timeout=20))
@@ -183,7 +183,8 @@ def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: floa
     async def play() -> None:
         store = ClubStore(tmp_path / "club.sqlite")
         server = ClubServer(store, seed=1)
-        people = [store.submit(partial(create_account, name=name, hashed="hash")).result() for name in ("Ann", "Bob")]
+        create = partial(create_account, password_hash="hash")
+        people = [store.submit(partial(create, name=name)).result() for name in ("Ann", "Bob")]
         ann = ClientConnection(people[0], lambda message: None)
         number = (await server.start_game((people[0], people[1]), GameTerms(Game.OTHELLO, Clock(300.0))))["game"]
         live_game = server.live_games[number]

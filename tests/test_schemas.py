@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from awello import Game, Record
 from awello.archive.archive import Archive
-from awello.schemas import GameJson, RulesJson, StandingJson
+from awello.schemas import BotStandingJson, GameJson, RulesJson
 from awello.web.app import create_app
 
 HOST = "http://127.0.0.1:8421"
@@ -52,7 +52,7 @@ def command(location: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
-    listed = client.get("/api/games", params={"limit": 100}).json()
+    listed = client.get("/api/games", params={"last": 100}).json()
     assert listed == command("games", "list", "--last", "100") and listed["total"] == 19
     for row in listed["games"]:
         assert client.get(f"/api/games/{row['number']}").json() == command("games", "show", str(row["number"]))
@@ -85,7 +85,7 @@ def test_an_analysis(client: TestClient, command: Any) -> None:
 def test_standings(command: Any, tmp_path: Path) -> None:
     words = ("tournament", "othello", "greedy", "random", "--size", "4", "--rounds", "1", "--out", str(tmp_path))
     standings = command(*words)["standings"]
-    assert [StandingJson.model_validate(row).model_dump() for row in standings] == standings, "as in the API"
+    assert [BotStandingJson.model_validate(row).model_dump() for row in standings] == standings, "as in the API"
 
 
 def test_the_api_documents_its_models(client: TestClient) -> None:
@@ -112,4 +112,4 @@ def test_rules_contain_what_the_page_needs(client: TestClient) -> None:
 def test_a_lost_game_has_a_reason() -> None:
     record = random_record(Game.ABAPA, 1)
     form = GameJson.of(Record(record.start, record.moves[:4], loser=0, reason="ran out of time"))
-    assert form.result and (form.result.loser, form.result.reason) == (0, "time") and form.score is None
+    assert form.loss and (form.loss.loser, form.loss.reason) == (0, "time") and form.score is None

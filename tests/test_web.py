@@ -50,15 +50,15 @@ def predict(view: dict[str, Any], name: str) -> dict[str, Any]:
         for square in [] if name == "pass" else [name, *effect["flips"]]:
             cells[size * (int(square[1]) - 1) + "abcdefgh".index(square[0])] = "XO"[side]
         return {"size": size, "cells": "".join(cells)}
-    pits, taken, names = list(board["pits"]), list(board["taken"]), "".join(awale.PIT_NAMES)
+    pits, captured, names = list(board["pits"]), list(board["captured"]), "".join(awale.PIT_NAMES)
     pits[names.index(name)] = 0
     for pit in effect["sown"]:
         pits[names.index(pit)] += 1
     for pit, seeds in effect["captured"]:
         assert pits[names.index(pit)] == seeds
         pits[names.index(pit)] = 0
-        taken[side] += seeds
-    return {"pits": pits, "taken": taken}
+        captured[side] += seeds
+    return {"pits": pits, "captured": captured}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -72,7 +72,7 @@ def test_positions_predict_every_move(client: TestClient, game: Game, seed: int)
         assert view["position"] == format_position(position)
         assert list(view["moves"]) == [position.format_move(move) for move in position.legal_moves()]
         pits = set() if game.family == "othello" or position.over else set(awale.PIT_NAMES[position.side])
-        assert set(view["refused"]) == pits - set(view["moves"])
+        assert set(view["illegal_pits"]) == pits - set(view["moves"])
     assert views[-1]["over"] and tuple(views[-1]["score"]) == positions[-1].score()
     assert [view["over"] for view in views[:-1]] == [False] * len(names)
 
@@ -130,7 +130,7 @@ def test_clients_cannot_use_unsafe_settings(client: TestClient, spec: str) -> No
 @pytest.mark.parametrize("spec", ["nobody", "human", "champion,threads=9", "champion@", "alphabeta:nonsense"])
 def test_http_and_websocket_refuse_the_same_specs(client: TestClient, spec: str) -> None:
     refused = client.post("/api/choose", json={"player": spec}).json()
-    with client.websocket_connect("/api/live", headers={"host": HOST}) as socket:
+    with client.websocket_connect("/api/engine", headers={"host": HOST}) as socket:
         socket.send_json({"id": 1, "type": "choose", "player": spec})
         answers = [socket.receive_json()]
         while answers[-1]["type"] != "error":
@@ -210,14 +210,14 @@ FOREIGN = [
 def test_cross_origin_requests_are_refused(client: TestClient, headers: dict[str, str]) -> None:
     assert client.post("/api/positions", json={}, headers=headers).status_code == 403
     assert client.get("/api/players", headers=headers).status_code == 403
-    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/live", headers=headers) as socket:
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/engine", headers=headers) as socket:
         socket.receive_json()
 
 
 def test_the_own_page_is_accepted(client: TestClient) -> None:
     headers = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
     assert client.post("/api/positions", json={}, headers=headers).status_code == 200
-    with client.websocket_connect("/api/live", headers={**headers, "host": HOST}) as socket:
+    with client.websocket_connect("/api/engine", headers={**headers, "host": HOST}) as socket:
         socket.send_json({"id": 1, "type": "nothing"})
         assert socket.receive_json()["type"] == "error"
 

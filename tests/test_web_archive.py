@@ -20,7 +20,7 @@ from awello.players.player import unregister_user_players
 from awello.web import archive_service, files_api, rate_limits
 from awello.web.app import create_app
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import FILES_PATH, MAX_FILES_BODY_BYTES
+from awello.web.request_guard import IMPORT_PATH, MAX_FILES_BODY_BYTES
 
 HOST = "http://127.0.0.1:8421"
 TIGER = "f5d6c3d3c4"
@@ -81,7 +81,7 @@ def test_players_learn_from_games_on_a_private_server_only(
     file.write_text(LEARNER.replace("FILE", repr(str(noted))))
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
     names = ("127.0.0.1",) if public else ()
-    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
+    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), hostnames=names), base_url=HOST) as client:
         game = finished_game(players=["Ann", "noting"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
     unregister_user_players()
@@ -137,12 +137,12 @@ def test_a_game_is_saved_once(client: TestClient, location: str, game: Game) -> 
 
 def test_resigned_games(client: TestClient, location: str) -> None:
     moves = ["f5", "d6", "c3"]
-    for number, (reason, result) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
-        params = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
+    for number, (reason, text) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
+        params = finished_game(Game.OTHELLO, moves=moves, seconds=[], loss={"loser": 1, "reason": reason})
         assert client.post("/api/games", json=params).json() == {"number": number}
         record = Archive(location).load_record(number)
-        assert (record.loser, record.reason, record.seconds) == (1, result, ())
-        assert client.get(f"/api/games/{number}").json()["result"] == {"loser": 1, "reason": reason}
+        assert (record.loser, record.reason, record.seconds) == (1, text, ())
+        assert client.get(f"/api/games/{number}").json()["loss"] == {"loser": 1, "reason": reason}
 
 
 def test_names_stay_in_one_line(client: TestClient) -> None:
@@ -155,8 +155,8 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
     [
         ({"moves": ["b1"], "seconds": []}, 400, "not over"),
         ({"moves": [], "seconds": []}, 400, "no move"),
-        ({"moves": [], "seconds": [], "result": LOSS}, 400, "no move"),
-        ({"result": LOSS}, 400, "leave 'result' out"),
+        ({"moves": [], "seconds": [], "loss": LOSS}, 400, "no move"),
+        ({"loss": LOSS}, 400, "leave 'loss' out"),
         ({"seconds": [1.0]}, 400, "times (1) differ"),
         ({"seconds": [-1.0]}, 422, "seconds"),
         ({"moves": ["a1"]}, 400, "move 1"),
@@ -164,7 +164,7 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
         ({"players": ["Ann", "x" * 121]}, 422, "players"),
         ({"started": -1}, 422, "started"),
         ({"started": 1 << 40}, 422, "started"),
-        ({"result": {"loser": 2, "reason": "resigned"}}, 422, "result"),
+        ({"loss": {"loser": 2, "reason": "resigned"}}, 422, "loss"),
         ({"surprise": 1}, 422, "surprise"),
     ],
 )
@@ -220,9 +220,9 @@ def numbers(client: TestClient, **params: Any) -> list[int]:
 
 def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     assert numbers(client) == [9, 8, 7, 6, 5, 4, 3, 2, 1]
-    assert numbers(client, limit=2) == [9, 8]
-    assert numbers(client, limit=2, before=8) == [7, 6]
-    assert client.get("/api/games", params={"limit": 2, "before": 8}).json()["total"] == 9
+    assert numbers(client, last=2) == [9, 8]
+    assert numbers(client, last=2, before=8) == [7, 6]
+    assert client.get("/api/games", params={"last": 2, "before": 8}).json()["total"] == 9
     assert numbers(client, player="VA") == [7, 6, 4, 2]
     assert numbers(client, opening="tigre") == numbers(client, opening="tiger") == [7]
     assert numbers(client, year="1992-1994") == [5, 4, 3]
@@ -232,8 +232,8 @@ def test_games_are_found(client: TestClient, library: list[Record]) -> None:
         assert numbers(client, result=result) == expected[::-1]
     through = {"game": "othello", "through": format_position(Position.start())}
     assert numbers(client, **through) == [7, 6, 5, 4, 3, 2, 1]
-    assert numbers(client, **through, limit=2, before=6) == [5, 4]
-    assert numbers(client, **through, player="bob", limit=3) == [7, 5, 3]
+    assert numbers(client, **through, last=2, before=6) == [5, 4]
+    assert numbers(client, **through, player="bob", last=3) == [7, 5, 3]
     after = {"game": "othello", "through": format_position(parse_transcript(TIGER).final)}
     assert numbers(client, **after) == [7]
 
@@ -256,7 +256,7 @@ def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> Non
         assert (found["number"], found["game"], found["start"]) == (number, str(record.start.game), None)
         assert found["moves"] == names_of(record)
         assert found["tags"] == {"Date": record.tags["Date"], "Event": "Cup"}
-    assert client.get("/api/games/7").json()["result"] == {"loser": 1, "reason": "forfeit"}
+    assert client.get("/api/games/7").json()["loss"] == {"loser": 1, "reason": "forfeit"}
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> Non
         ("/api/games/x", 422, "number"),
         ("/api/games/99999999999999999999", 422, "number"),
         ("/api/games?year=now", 400, "not a year"),
-        ("/api/games?limit=1000", 422, "limit"),
+        ("/api/games?last=1000", 422, "last"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
         ("/api/games?through=XO", 400, "the rules of its game"),
@@ -306,7 +306,7 @@ def games_for(format_name: str) -> list[Record]:
 
 def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
     params = {"name": [name for name, _ in files], "size": [str(len(content)) for _, content in files]}
-    answer = client.post(FILES_PATH, params=params, content=b"".join(content for _, content in files))
+    answer = client.post(IMPORT_PATH, params=params, content=b"".join(content for _, content in files))
     assert answer.status_code == 200, answer.text
     return list(answer.json()["files"])
 
@@ -331,7 +331,7 @@ def test_files_of_every_format(client: TestClient, location: str, format_name: s
     assert [(one.start, one.moves) for one in kept] == [(one.start, one.moves) for one in records]
     assert [*map(without_numbers, kept)] == [*map(without_numbers, records)]
 
-    answer = client.get("/api/games/file", params={"format": format_name})
+    answer = client.get("/api/games/export", params={"format": format_name})
     assert answer.status_code == 200, answer.text
     if format_name == "wthor":
         assert 'filename="awello.zip"' in answer.headers["content-disposition"]
@@ -347,7 +347,7 @@ def test_files_of_every_format(client: TestClient, location: str, format_name: s
 
 def test_one_file_needs_no_size(client: TestClient, location: str) -> None:
     content = gzip.compress(b"f5d6c3\nf5f6e6\nf5d6\n")
-    answer = client.post(FILES_PATH, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
+    answer = client.post(IMPORT_PATH, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
     (result,) = answer.json()["files"]
     assert (result["name"], result["games"], result["unfinished"]) == ("C:\\ab.txt.gz", 3, 3)
     assert client.post("/api/explore", json={}).json()["games"] == 3
@@ -382,7 +382,7 @@ def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None
 def test_files_that_cannot_be_imported(
     client: TestClient, params: dict[str, Any], body: bytes, status: int, words: str
 ) -> None:
-    answer = client.post(FILES_PATH, params=params, content=body)
+    answer = client.post(IMPORT_PATH, params=params, content=body)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
     assert numbers(client) == []
@@ -392,7 +392,7 @@ def test_only_files_may_be_large(client: TestClient) -> None:
     content = b"#".ljust(MAX_FILES_BODY_BYTES - 6, b"x") + b"\nf5d6\n"
     assert send(client, ("long.txt", content))[0]["games"] == 1
     assert client.post("/api/games", content=content).status_code == 413
-    assert client.post(f"{FILES_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
+    assert client.post(f"{IMPORT_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
 
 
 def test_a_public_server_imports_no_files(location: str) -> None:
@@ -400,13 +400,13 @@ def test_a_public_server_imports_no_files(location: str) -> None:
     Archive(location).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=location)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
-        answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
+        answer = client.post(IMPORT_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
         assert (answer.status_code, answer.json()["code"]) == (403, "import_disabled")
         assert numbers(client) == [1]
-        assert client.get("/api/games/file?format=ggf").status_code == 200
+        assert client.get("/api/games/export?format=ggf").status_code == 200
     foreign = {"origin": "http://evil.example"}
     with TestClient(create_app(0, archive=location), base_url=HOST) as client:
-        answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
+        answer = client.post(IMPORT_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
         assert (answer.status_code, answer.json()["code"]) == (403, "cross_origin")
 
 
@@ -415,15 +415,15 @@ def test_downloads_are_limited_per_network(location: str, frozen_limits: None) -
     Archive(location).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=location)
     with TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.7", 1)) as client:
-        statuses = [client.get("/api/games/file?format=ggf").status_code for _ in range(6)]
+        statuses = [client.get("/api/games/export?format=ggf").status_code for _ in range(6)]
         assert statuses == [200] * 5 + [429]
         other = TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.8", 1))
-        assert other.get("/api/games/file?format=ggf").status_code == 200
+        assert other.get("/api/games/export?format=ggf").status_code == 200
 
 
 def test_an_export_contains_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
     def exported(**params: Any) -> list[Any]:
-        answer = client.get("/api/games/file", params=params)
+        answer = client.get("/api/games/export", params=params)
         assert answer.status_code == 200, answer.text
         return [(one.start, one.moves) for one in read_games(answer.content) if isinstance(one, Record)]
 
@@ -452,7 +452,7 @@ def test_an_export_contains_the_games_of_the_list(client: TestClient, library: l
 def test_exports_that_are_refused(
     client: TestClient, library: list[Record], params: dict[str, Any], status: int, words: str
 ) -> None:
-    answer = client.get("/api/games/file", params=params)
+    answer = client.get("/api/games/export", params=params)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
@@ -461,9 +461,9 @@ def test_exports_are_limited_in_games(
     client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files_api, "MAX_EXPORTED_GAMES", 6)
-    assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
-    answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
-    assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games")
+    assert client.get("/api/games/export", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
+    answer = client.get("/api/games/export", params={"format": "ggf", "game": "othello"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games_found")
     assert answer.json()["message"].startswith("a file holds at most ")
 
 
@@ -472,7 +472,7 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
     params = finished_game(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
     whole = random_record(game, 1)
     for format_name in ("ggf" if game.family == "othello" else "ogn", "transcripts"):
-        answer = client.post("/api/file", json=params | {"format": format_name})
+        answer = client.post("/api/export", json=params | {"format": format_name})
         assert answer.status_code == 200, answer.text
         (record,) = read_games(answer.content)
         assert isinstance(record, Record) and (record.start, record.moves) == (whole.start, whole.moves)
@@ -481,10 +481,10 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
             assert dict(record.tags).items() >= {"Black": "Ann", "White": "greedy", "Site": "Awello page"}.items()
             assert record.tags["Event"] == "Cup" and record.tags["Date"].startswith("2025-11-1")
         started_game = {"game": str(game), "moves": params["moves"][:3], "format": format_name}
-        (record,) = read_games(client.post("/api/file", json=started_game).content)
+        (record,) = read_games(client.post("/api/export", json=started_game).content)
         assert isinstance(record, Record) and record.moves == whole.moves[:3]
-        given_up = started_game | {"players": [None, "Bob"], "result": LOSS}
-        (record,) = read_games(client.post("/api/file", json=given_up).content)
+        given_up = started_game | {"players": [None, "Bob"], "loss": LOSS}
+        (record,) = read_games(client.post("/api/export", json=given_up).content)
         assert isinstance(record, Record) and record.moves == whole.moves[:3]
         if format_name != "transcripts":
             assert (record.loser, record.tags.get(game.sides[0]), record.tags[game.sides[1]]) == (0, None, "Bob")
@@ -497,12 +497,12 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
         ({"format": "logbook"}, 400, "standard start"),
         ({"format": "ggf", "tags": {"so so": "x"}}, 400, "so so"),
         ({"format": "ggf", "tags": {str(n): "" for n in range(61)}}, 422, "tags"),
-        ({"format": "ggf", "result": LOSS}, 400, "leave 'result' out"),
+        ({"format": "ggf", "loss": LOSS}, 400, "leave 'loss' out"),
         ({}, 422, "format"),
     ],
 )
 def test_games_that_a_format_cannot_store(client: TestClient, changes: dict[str, Any], status: int, words: str) -> None:
-    answer = client.post("/api/file", json=finished_game() | changes)
+    answer = client.post("/api/export", json=finished_game() | changes)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
@@ -522,8 +522,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("GET", "/api/games", None),
     ("GET", "/api/games/1", None),
     ("POST", "/api/games", finished_game()),
-    ("POST", f"{FILES_PATH}?name=x.txt", None),
-    ("GET", "/api/games/file?format=ggf", None),
+    ("POST", f"{IMPORT_PATH}?name=x.txt", None),
+    ("GET", "/api/games/export?format=ggf", None),
 ]
 
 

@@ -118,14 +118,14 @@ class Archive:
             return [row.id for row in game_filter.select_rows(connection)]
 
     def find_latest(
-        self, game_filter: GameFilter, count: int, before_number: int | None = None
+        self, game_filter: GameFilter, last: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Return how many games match, and at most `count` of their rows, in descending order of game number.
+        """Return how many games match, and at most `last` of their rows, in descending order of game number.
 
         With `before_number`, only rows with lower numbers are returned, but all matching games are counted.
         """
         with self.engine.connect() as connection:
-            counted, numbers = _find_latest(connection, game_filter, count, before_number)
+            counted, numbers = _find_latest(connection, game_filter, last, before_number)
         return counted, list(self.load_rows(numbers))
 
     def load_record(self, number: int) -> Record:
@@ -165,20 +165,20 @@ class Archive:
 
 
 def _find_latest(
-    connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
+    connection: Connection, game_filter: GameFilter, last: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Return how many games match, and at most `count` of their numbers, in descending order."""
+    """Return how many games match, and at most `last` of their numbers, in descending order."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
         below = [] if before_number is None else [number < before_number]
-        query = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
+        query = select(number).where(*conditions, *below).order_by(number.desc()).limit(last)
         return counted, list(connection.execute(query).scalars())
     passing = np.unique(find_entries(connection, game_filter.through)["game"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
     end = len(passing) if before_number is None else np.searchsorted(passing, before_number)
-    return len(passing), passing[max(0, end - count) : end][::-1].tolist()
+    return len(passing), passing[max(0, end - last) : end][::-1].tolist()
 
 
 def _select_with_names() -> Select[Any]:

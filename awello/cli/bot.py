@@ -27,9 +27,13 @@ def bot(  # nosec B107 # the default is no token
             help="Token of the bot; default: the environment variable AWELLO_TOKEN, which is safer", metavar="TOKEN"
         ),
     ] = "",
-    game: Annotated[
+    variant: Annotated[
         list[str] | None,
-        typer.Option(help="Accept only challenges in this game; can be repeated; default: all", metavar="GAME"),
+        typer.Option(
+            help="Accept only challenges in this variant (othello, othello6, othello4, abapa, tournament or romein); "
+            "can be repeated; default: all",
+            metavar="VARIANT",
+        ),
     ] = None,
     max_games: Annotated[
         int, typer.Option(min=1, max=64, help="Maximum number of simultaneous games", metavar="N")
@@ -41,7 +45,8 @@ def bot(  # nosec B107 # the default is no token
     seek: Annotated[
         str,
         typer.Option(
-            help="Create seeks when idle, such as 'othello 5m' (game and clock); default: none", metavar="GAME TIME"
+            help="Create seeks when idle, such as 'othello 5m' (variant and clock); default: none",
+            metavar="VARIANT TIME",
         ),
     ] = "",
     tournament: Annotated[
@@ -57,7 +62,7 @@ def bot(  # nosec B107 # the default is no token
 
     words = seek.split()
     if len(words) not in (0, 2):
-        raise ConfigError(f"--seek {seek!r} is not a game and a clock: write both, such as --seek 'othello 5m'")
+        raise ConfigError(f"--seek {seek!r} is not a variant and a clock: write both, such as --seek 'othello 5m'")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
         raise ConfigError(
@@ -66,7 +71,7 @@ def bot(  # nosec B107 # the default is no token
     if not re.fullmatch(r"[!-~]+", secret):
         raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
     policy = BotPolicy(
-        variants=frozenset(map(Game, game or Game)),  # type: ignore[arg-type]  # also converts names
+        variants=frozenset(map(Game, variant or Game)),  # type: ignore[arg-type]  # also converts names
         max_games=max_games,
         opponents=frozenset(name.lower() for name in opponent or ()),
         seek=(Position.start(words[0]).game, parse_clock(words[1])) if words else None,

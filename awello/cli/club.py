@@ -94,9 +94,9 @@ def create_account_command(database: Database, name: Name) -> None:
     The password is requested in the terminal or, without a terminal, read from standard input.
     """
 
-    hashed = ask_password()
+    password_hash = ask_password()
     with open_club(database, write=True, create=True) as connection:
-        account = create_account(connection, name, hashed)
+        account = create_account(connection, name, password_hash)
         log_event(connection, "account created", "console", account.id)
     print(f"{account.name} can log in now")
 
@@ -115,9 +115,9 @@ def set_password_command(database: Database, name: Name) -> None:
         raise ConfigError(
             f"{account.name} is a bot, which has no password: its owner can create a token on the club's page"
         )
-    hashed = ask_password()
+    password_hash = ask_password()
     with change_account(database, name, "password changed") as (connection, account):
-        change_password(connection, account, hashed)
+        change_password(connection, account, password_hash)
     print(f"the password of {account.name} has been changed")
 
 
@@ -194,7 +194,10 @@ def create_tournament_command(
         str, typer.Option(help="Start: local time such as 2026-11-20T18:00, or delay such as 10m", metavar="TIME")
     ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
-    game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
+    variant: Annotated[
+        str,
+        typer.Option(help="Rules: othello, othello6, othello4, abapa, tournament or romein", metavar="VARIANT"),
+    ] = "othello",
     clock: Annotated[
         str, typer.Option(help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move)", metavar="TIME")
     ] = "5m",
@@ -212,7 +215,7 @@ def create_tournament_command(
     People and bots can enter until the tournament starts.
     """
 
-    terms = GameTerms(Game(game), parse_clock(clock), not unrated)  # type: ignore[arg-type]  # converts the name
+    terms = GameTerms(Game(variant), parse_clock(clock), not unrated)  # type: ignore[arg-type]  # converts the name
     count = rounds or (5 if system == SWISS else 0)
     starts = parse_time(start)
     with open_club(database, write=True) as connection:

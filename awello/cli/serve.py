@@ -75,8 +75,8 @@ def serve(
         database = None if no_archive else archive or ""
         if database is not None:
             check_archive(database)
-        engines = jobs or (0 if cluster else min(MAX_DEFAULT_ENGINE_PROCESSES, os.cpu_count() or 1))
-        application = create_app(engines, host, database, club, hostname or (), cluster, kernels)
+        jobs = jobs or (0 if cluster else min(MAX_DEFAULT_ENGINE_PROCESSES, os.cpu_count() or 1))
+        application = create_app(jobs, host, database, club, hostname or (), cluster, kernels)
 
         def announce() -> None:
             print(f"Awello is running at {address}  (Ctrl-C stops it)", flush=True)

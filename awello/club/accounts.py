@@ -47,15 +47,15 @@ class Account:
     owner: int | None = None
 
 
-def account_of(row: Any) -> Account:
-    """Return the account that a row of the table `accounts` describes."""
+def row_to_account(row: Any) -> Account:
+    """Convert a row of the table `accounts` to an account."""
     return Account(row.id, row.name, row.bot, row.owner)
 
 
 def _find(connection: Connection, query: Select[Any]) -> Account | None:
     """Return the account that a query finds; None if there is none, or if it is closed."""
     row = connection.execute(query.where(~accounts.c.closed)).first()
-    return account_of(row) if row else None
+    return row_to_account(row) if row else None
 
 
 def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
@@ -75,8 +75,8 @@ def hash_password(password: str) -> str:
     return _hasher.hash(password)
 
 
-def create_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
-    """Create the account of a user (with a hashed password) or of a bot (with an owner)."""
+def create_account(connection: Connection, name: str, password_hash: str | None, owner: int | None = None) -> Account:
+    """Create the account of a user (with a password hash) or of a bot (with an owner)."""
     if not NAME_PATTERN.fullmatch(name):
         raise ClubError(
             "invalid_name",
@@ -93,8 +93,9 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
             f"you already have {MAX_BOTS_PER_ACCOUNT} bots: use one of them",
             limit=MAX_BOTS_PER_ACCOUNT,
         )
-    values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
-    added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
+    names = {"name": name, "lower_name": name.lower()}
+    values = {"bot": owner is not None, "owner": owner, "password_hash": password_hash, "closed": False}
+    added = connection.execute(insert(accounts).values(**names, **values, created=time.time()))
     assert added.inserted_primary_key is not None
     return Account(added.inserted_primary_key[0], name, owner is not None, owner)
 
@@ -107,13 +108,13 @@ def find_account(connection: Connection, name: str) -> Account | None:
 def list_bots(connection: Connection, owner: Account) -> list[Account]:
     """List the open bot accounts of a user."""
     query = select(accounts).where(accounts.c.owner == owner.id, ~accounts.c.closed).order_by(accounts.c.id)
-    return [account_of(row) for row in connection.execute(query)]
+    return [row_to_account(row) for row in connection.execute(query)]
 
 
 def get_account(connection: Connection, name: str) -> Account:
     """Return the open account with this name, ignoring case; raise `ClubError` if there is none."""
     if (found := find_account(connection, name)) is None:
-        raise ClubError("unknown_player", f"there is no player named {name}: check the name", name=name)
+        raise ClubError("unknown_account", f"there is no player named {name}: check the name", name=name)
     return found
 
 
@@ -125,10 +126,10 @@ def close_account(connection: Connection, account: Account) -> None:
         connection.execute(delete(table).where(table.c.account.in_(ids)))
 
 
-def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
+def load_password_hash(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """Return the open account with this name, ignoring case, and its password hash; None for both if there is none."""
     row = connection.execute(select(accounts).where(accounts.c.lower_name == name.lower(), ~accounts.c.closed)).first()
-    return (account_of(row), row.password) if row else (None, None)
+    return (row_to_account(row), row.password_hash) if row else (None, None)
 
 
 def password_changed_error() -> ClubError:
@@ -136,30 +137,30 @@ def password_changed_error() -> ClubError:
     return ClubError("password_changed", "the password has just been changed: log in with the new one")
 
 
-def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
+def change_password(connection: Connection, account: Account, password_hash: str, old_hash: str | None = None) -> None:
     """Store a new password hash of an account, end its sessions and delete its known devices.
 
-    Raises `ClubError` if the account is closed, or if `old` is given and is not the stored hash.
+    Raises `ClubError` if the account is closed, or if `old_hash` is given and is not the stored hash.
     """
     own_rows = [accounts.c.id == account.id, ~accounts.c.closed]
-    if old is not None:
-        own_rows.append(accounts.c.password == old)
-    if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
+    if old_hash is not None:
+        own_rows.append(accounts.c.password_hash == old_hash)
+    if not connection.execute(update(accounts).where(*own_rows).values(password_hash=password_hash)).rowcount:
         raise password_changed_error()
     for table in (sessions, known_devices):
         connection.execute(delete(table).where(table.c.account == account.id))
 
 
-def verify_password(hashed: str | None, password: str) -> bool:
+def verify_password(password_hash: str | None, password: str) -> bool:
     """Return whether a password matches a hash; without a hash, take the same time and return False."""
     try:
-        return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
+        return _hasher.verify(password_hash or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and password_hash is not None
     except (VerifyMismatchError, InvalidHashError):
         return False
 
 
 # ---- known devices ---------------------------------------------------------------------------------------------------
-def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
+def save_device(connection: Connection, account: Account, device: str, client_network: str) -> None:
     """Store the device and the client network of a login.
 
     At most `MAX_KNOWN_DEVICES_PER_ACCOUNT` devices and client networks are kept per account: the most recently used.
@@ -168,22 +169,22 @@ def save_device(connection: Connection, account: Account, device: str, network: 
         connection,
         known_devices,
         account,
-        _device_digests(device, network),
+        _device_digests(device, client_network),
         KNOWN_DEVICE_SECONDS,
         MAX_KNOWN_DEVICES_PER_ACCOUNT,
     )
 
 
-def find_known_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
-    """Return `device` if the account has logged in from this device, `network` if only from this client network.
+def find_known_login_origin(connection: Connection, account: int, device: str, client_network: str) -> str | None:
+    """Return `device` if the account has logged in from this device, `client_network` if only from this client network.
 
     Otherwise, return None.
     """
-    digests = _device_digests(device, network)
+    digests = _device_digests(device, client_network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
     query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
     found = {bytes(row.digest) for row in connection.execute(query)}
-    return "device" if digests[0] in found else "network" if found else None
+    return "device" if digests[0] in found else "client_network" if found else None
 
 
 def _store_digests(
@@ -201,8 +202,8 @@ def _store_digests(
     connection.execute(delete(table).where(own_rows, table.c.digest.not_in(newest)))
 
 
-def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
-    return digest_of(f"device {device}"), digest_of(f"network {network}")
+def _device_digests(device: str, client_network: str) -> tuple[bytes, bytes]:
+    return digest_of(f"device {device}"), digest_of(f"network {client_network}")  # as in existing databases
 
 
 # ---- sessions and tokens ---------------------------------------------------------------------------------------------

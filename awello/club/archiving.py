@@ -12,7 +12,7 @@ from awello.club.game_state import ABORTED
 from awello.club.live_game import load_game
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import record_of
+from awello.club.stored_games import load_record
 from awello.errors import AwelloError
 from awello.record import Record
 
@@ -21,29 +21,31 @@ ARCHIVE_RETRY_SECONDS = 60.0  # seconds until archiving is retried after a failu
 Archiver = Callable[[Record], Awaitable[Any]]
 
 
-async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive finished games with the function that `archive` returns; stop when `archive` returns None.
+async def archive_games(
+    store: ClubStore, game_ended: asyncio.Event, get_archiver: Callable[[], Archiver | None]
+) -> None:
+    """Archive finished games with the function that `get_archiver` returns; stop when it returns None.
 
-    `ended` signals that another game has ended.
+    `game_ended` signals that another game has ended.
     """
-    while write := archive():
-        ended.clear()
+    while archive := get_archiver():
+        game_ended.clear()
         last = 0
         with suppress(AwelloError):
             while numbers := await store.read(partial(_list_unarchived, after=last)):
                 for last in numbers:
                     with suppress(AwelloError):  # a failure does not block the other games
-                        await _archive(store, last, write)
+                        await _archive(store, last, archive)
         with suppress(TimeoutError):
             async with asyncio.timeout(ARCHIVE_RETRY_SECONDS):
-                await ended.wait()
+                await game_ended.wait()
 
 
 async def _archive(store: ClubStore, number: int, archive: Archiver) -> None:
     live_game = await store.read(partial(load_game, number=number))
     state, names = live_game.state, (live_game.accounts[0].name, live_game.accounts[1].name)
     if state.reason != ABORTED and state.moves:
-        await archive(await store.read(partial(record_of, state=state, names=names)))
+        await archive(await store.read(partial(load_record, state=state, names=names)))
     done = update(games).where(games.c.id == number).values(archived=True)
     await store.write(lambda connection: connection.execute(done).rowcount)
 

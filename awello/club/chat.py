@@ -44,7 +44,7 @@ class Chat:
     async def send(self, client: ClientConnection, number: int, text: str) -> Message:
         """Send a message to the opponent, and to the sender's other connections that have chat on."""
         account, text = client.require_account(), _clean_text(text)
-        live_game = self.server.live_games.get(number) or self.server.ended.get(number)
+        live_game = self.server.live_games.get(number) or self.server.ended_games.get(number)
         if live_game is None:
             raise ClubError(
                 "chat_unavailable",

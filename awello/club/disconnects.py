@@ -23,8 +23,8 @@ RESTART_GRACE_SECONDS = 30.0  # added to the grace period of players who have no
 MAX_TRACKED_ACCOUNTS = 10_000  # disconnected accounts
 
 
-def grace_period(control: Clock, reconnects: int) -> float:
-    """Return the grace period, in seconds, of a player who has already reconnected `reconnects` times in the game."""
+def compute_grace_period(control: Clock, reconnects: int) -> float:
+    """Compute the grace period, in seconds, of a player who has already reconnected `reconnects` times in the game."""
     once = min(MAX_GRACE_SECONDS, max(MIN_GRACE_SECONDS, estimate_seconds(control) / GRACE_DIVISOR))
     return once * min(1 + reconnects, MAX_GRACE_FACTOR)
 
@@ -59,7 +59,7 @@ class DisconnectTracker:
         side = live_game.state.side_of(account)
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)
-        event = {"type": "opponent", "game": live_game.state.number, "name": live_game.accounts[side].name}
+        event = {"type": "opponent_presence", "game": live_game.state.number, "name": live_game.accounts[side].name}
         return event | {"online": online, "claim_in_seconds": claim}
 
     def check_claim(self, live_game: LiveGame, account: int) -> None:
@@ -77,4 +77,4 @@ class DisconnectTracker:
     def _claim_time(self, live_game: LiveGame, account: int) -> float:
         """Return when the opponent of a disconnected player can claim the win."""
         since = self._disconnected.get(account, self._server_start + RESTART_GRACE_SECONDS)
-        return since + grace_period(live_game.state.control, live_game.reconnects[account])
+        return since + compute_grace_period(live_game.state.control, live_game.reconnects[account])

@@ -104,11 +104,11 @@ class FairPlayMonitor:
         """Return why a game cannot be rated if the accounts have the same owner or client network, else None."""
         if is_same_person(one, other):
             return SAME_OWNER
-        return SAME_NETWORK if self._networks(one) & self._networks(other) else None
+        return SAME_NETWORK if self._client_networks(one) & self._client_networks(other) else None
 
-    def _networks(self, account: Account) -> set[str]:
+    def _client_networks(self, account: Account) -> set[str]:
         clients = self.server.online.get(account.id, ())
-        return {client.network for client in clients if client.network is not None}
+        return {client.client_network for client in clients if client.client_network is not None}
 
     def record_end(self, state: GameState) -> None:
         """If a side left the ended game early, record the exit and warn the account."""
@@ -118,6 +118,5 @@ class FairPlayMonitor:
         account = state.players[side]
         self.record_exit(account)
         exits, minutes = self.count_recent_exits(account)
-        self.server.send_to_account(
-            account, {"type": "warning", "exits": exits, "free_exits": MAX_FREE_EXITS_PER_HOUR, "minutes": minutes}
-        )
+        counts = {"exits": exits, "free_exits": MAX_FREE_EXITS_PER_HOUR, "minutes": minutes}
+        self.server.send_to_account(account, {"type": "early_exit_warning", **counts})

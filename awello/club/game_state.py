@@ -15,9 +15,10 @@ from awello.limits import Clock
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-RESIGNED, TIMED_OUT, DRAW_AGREED, ABORTED = "resigned", "ran out of time", "a draw was agreed", "aborted"
-BEHIND_AT_LIMIT, DRAW_AT_LIMIT = "was behind at the move limit", "the move limit was reached"
-LEFT_GAME, DRAW_CLAIMED = "left the game", "a draw was claimed"
+# The codes of the reasons why games end, in messages and in the database; for their texts, see `record.REASON_TEXTS`.
+RESIGNED, TIMED_OUT, DRAW_AGREED, ABORTED = "resigned", "time", "draw_agreed", "aborted"
+BEHIND_AT_LIMIT, DRAW_AT_LIMIT = "behind_at_limit", "draw_at_limit"
+LEFT_GAME, DRAW_CLAIMED = "left", "draw_claimed"
 FIRST_MOVE_SECONDS = 30.0  # for the first move of each side
 MAX_PLIES = 2000  # limit for Awalé, where a game can last for thousands of moves without a repeated position
 DRAW_OFFER_INTERVAL = 10  # minimum number of plies between two draw offers of the same side
@@ -54,7 +55,7 @@ class GameState:
     """The side whose draw offer is open, else None."""
     loser: int | None = None
     reason: str = ""
-    """How the game ended; empty if it is in progress or was played to the end."""
+    """The code of the reason why the game ended; empty if it is in progress or was played to the end."""
     tournament: int | None = None
     """The number of the tournament to which the game belongs."""
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)

@@ -20,8 +20,8 @@ def estimate_seconds(control: Clock) -> float:
     return control.seconds + TYPICAL_MOVES_PER_PLAYER * control.increment
 
 
-def max_quota(control: Clock) -> float:
-    """Return the largest quota in seconds, which each side has at the start."""
+def compute_max_quota(control: Clock) -> float:
+    """Compute the largest quota in seconds, which each side has at the start."""
     return min(1.0, estimate_seconds(control) / 30)
 
 
@@ -37,7 +37,7 @@ class LagQuota:
     @classmethod
     def initial(cls, control: Clock) -> "LagQuota":
         """Return the quota of a side at the start of a game."""
-        return cls(max_quota(control), RESERVE_SHARE * control.seconds)
+        return cls(compute_max_quota(control), RESERVE_SHARE * control.seconds)
 
     @classmethod
     def resumed(cls, clock: float) -> "LagQuota":
@@ -51,5 +51,5 @@ class LagQuota:
     def after_move(self, used: float, control: Clock) -> "LagQuota":
         """Return the quota after a move for which `used` seconds were compensated."""
         available, regained = self.available - used, min(0.2, estimate_seconds(control) / 400)
-        gained = max(0.0, min(regained, self.reserve, max_quota(control) - available))
+        gained = max(0.0, min(regained, self.reserve, compute_max_quota(control) - available))
         return LagQuota(available + gained, self.reserve - gained + RESERVE_SHARE * control.increment)

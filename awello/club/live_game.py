@@ -10,14 +10,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from awello.club.accounts import Account, account_of
+from awello.club.accounts import Account, row_to_account
 from awello.club.fair_play import MAX_DAILY_RATED_GAMES_PER_PAIR, REPEATED_PAIRING, count_recent_rated_games
 from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.offers import GameTerms, Message
 from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts as account_table
 from awello.club.schema import games
-from awello.club.stored_games import add_game, game_state_of, load_rating, load_rating_changes
+from awello.club.stored_games import add_game, load_rating, load_rating_changes, row_to_game_state
 from awello.position import format_position
 from awello.rules.game import PASS
 
@@ -32,7 +32,7 @@ class ClientConnection:
     send: Callable[[Message], None]
     lag: float = 0.0
     """The measured network round-trip time in seconds."""
-    network: str | None = None
+    client_network: str | None = None
     """The client's IPv4 address or IPv6 /64 network; None on the server's own machine, which many accounts may use."""
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
@@ -150,13 +150,13 @@ def load_game(connection: Connection, number: int) -> LiveGame:
     row = connection.execute(select(games).where(games.c.id == number)).first()
     if row is None:
         raise ClubError("unknown_game", f"there is no game {number}: check the number", game=number)
-    return add_players(connection, game_state_of(row))
+    return add_players(connection, row_to_game_state(row))
 
 
 def add_players(connection: Connection, state: GameState) -> LiveGame:
     """Create a live game from a game state and the stored accounts and ratings of its players."""
     rows = connection.execute(select(account_table).where(account_table.c.id.in_(state.players)))
-    by_number = {row.id: account_of(row) for row in rows}
+    by_number = {row.id: row_to_account(row) for row in rows}
     accounts = by_number[state.players[0]], by_number[state.players[1]]
     pool = pool_of(state.game, state.control)
     first, second = (load_rating(connection, number, pool) for number in state.players)

@@ -12,6 +12,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    text,
 )
 
 from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
@@ -26,7 +27,7 @@ accounts = Table(
     *required_columns(Text, "lower_name", unique=True),  # unique, regardless of case
     *required_columns(Boolean, "bot", "closed"),
     *reference_columns("accounts", "owner"),  # of a bot
-    *optional_columns(Text, "password"),  # hashed; None for a bot
+    *optional_columns(Text, "password_hash"),  # None for a bot
     *required_columns(Float, "created"),
 )
 sessions = Table(
@@ -64,7 +65,7 @@ entrants = Table(
     *reference_columns("accounts", "account", primary_key=True, index=True),
     *required_columns(Float, "entered"),
     *optional_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
-    *optional_columns(Text, "network"),  # None on the server's own machine, and after the tournament has started
+    *optional_columns(Text, "client_network"),  # None on the server's own machine, and after the tournament has started
 )
 games = Table(
     "games",
@@ -141,6 +142,8 @@ known_devices = Table(  # devices and client networks from which accounts have l
 RENAMED_COLUMNS = (
     ("accounts", "key", "lower_name"),
     ("accounts", "program", "bot"),
+    ("accounts", "password", "password_hash"),
+    ("entrants", "network", "client_network"),
     ("games", "begun", "started"),
     ("games", "offer", "draw_offer"),
     ("games", "since", "turn_started"),
@@ -152,6 +155,15 @@ RENAMED_COLUMNS = (
     ("heartbeat", "moment", "time"),
     ("writer", "batch", "last_transaction"),
 )
+CODES_BY_OLD_REASON = {
+    "was not begun": "aborted",
+    "ran out of time": "time",
+    "left the game": "left",
+    "was behind at the move limit": "behind_at_limit",
+    "a draw was agreed": "draw_agreed",
+    "a draw was claimed": "draw_claimed",
+    "the move limit was reached": "draw_at_limit",
+}
 
 
 # ---- migrations: do not change them; they use the table and column names of their own version --------------------
@@ -169,7 +181,7 @@ def add_fair_play(connection: Connection) -> None:
 
 
 def rename_tables_and_columns(connection: Connection) -> None:
-    """Rename tables, columns and indexes, and set the reason of aborted games to `aborted`."""
+    """Rename tables, columns and indexes, and replace the texts of end reasons by codes."""
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
     connection.exec_driver_sql("ALTER TABLE entries RENAME TO entrants")
@@ -181,7 +193,10 @@ def rename_tables_and_columns(connection: Connection) -> None:
     connection.exec_driver_sql("CREATE INDEX ix_entrants_account ON entrants (account)")
     connection.exec_driver_sql("DROP INDEX ix_audit_moment")
     connection.exec_driver_sql("CREATE INDEX ix_audit_time ON audit (time)")
-    connection.exec_driver_sql("UPDATE games SET reason = 'aborted' WHERE reason = 'was not begun'")
+    for reason, code in CODES_BY_OLD_REASON.items():
+        connection.execute(
+            text("UPDATE games SET reason = :code WHERE reason = :reason"), {"code": code, "reason": reason}
+        )
 
 
 MIGRATIONS = (add_writer_and_devices, add_fair_play, rename_tables_and_columns)

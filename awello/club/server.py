@@ -47,7 +47,7 @@ class ClubServer:
         self.live_games: IndexedCollection[LiveGame] = IndexedCollection(
             lambda live_game: live_game.state.players
         )  # games in progress
-        self.ended: OrderedDict[int, LiveGame] = OrderedDict()
+        self.ended_games: OrderedDict[int, LiveGame] = OrderedDict()
         self.clients: set[ClientConnection] = set()
         self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account id
         self.rated_positions = RatedPositions()
@@ -57,7 +57,7 @@ class ClubServer:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), TournamentOrganiser(self), Chat(self)
         self.blocks, self.disconnects, self.fair_play = BlockList(self), DisconnectTracker(self), FairPlayMonitor(self)
-        self._ended = asyncio.Event()  # set when a game has ended and can be archived
+        self._game_ended = asyncio.Event()  # set when a game has ended and can be archived
 
     def now(self) -> float:
         """Return the time in seconds since 1970; it never decreases."""
@@ -71,7 +71,9 @@ class ClubServer:
         self._create_task(_run_forever(self._check_clocks))
         self._create_task(_run_forever(self._save_heartbeats))
         self._create_task(
-            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY_SECONDS)
+            _run_forever(
+                partial(archive_games, self.store, self._game_ended, lambda: self.archive), ARCHIVE_RETRY_SECONDS
+            )
         )
         self._create_task(_run_forever(self.tournaments.run))
 
@@ -260,7 +262,7 @@ class ClubServer:
 
     async def watch(self, client: ClientConnection, number: int) -> Message:
         """Return the state of a game, and send the client every change until the game ends."""
-        live_game = self.live_games.get(number) or self.ended.get(number) or await self._load_live_game(number)
+        live_game = self.live_games.get(number) or self.ended_games.get(number) or await self._load_live_game(number)
         if not live_game.state.over:
             live_game.watchers.add(client)
             client.watching.add(number)
@@ -275,7 +277,7 @@ class ClubServer:
 
     async def rematch(self, client: ClientConnection, number: int) -> Message:
         """Offer a rematch with the sides exchanged, or accept the opponent's offer."""
-        account, live_game = client.require_account(), self.ended.get(number)
+        account, live_game = client.require_account(), self.ended_games.get(number)
         if live_game is None:
             raise ClubError(
                 "no_rematch",
@@ -332,11 +334,11 @@ class ClubServer:
         number = live_game.state.number
         self.counts["games ended"] += 1
         self.live_games.remove(number)
-        self.ended[number] = live_game
-        while len(self.ended) > MAX_ENDED_GAMES:
-            self.ended.popitem(last=False)
+        self.ended_games[number] = live_game
+        while len(self.ended_games) > MAX_ENDED_GAMES:
+            self.ended_games.popitem(last=False)
         self.lobby.mark_changed()
-        self._ended.set()
+        self._game_ended.set()
         self.fair_play.record_end(live_game.state)
         if live_game.state.tournament is not None:
             self.tournaments.wake()
@@ -350,7 +352,7 @@ class ClubServer:
     def _find_live_game(self, number: int) -> LiveGame:
         if live_game := self.live_games.get(number):
             return live_game
-        if live_game := self.ended.get(number):
+        if live_game := self.ended_games.get(number):
             raise ClubError("game_over", f"game {number} is over", game=number)
         raise ClubError("game_not_live", f"game {number} is not in progress: check the number", game=number)
 
@@ -388,7 +390,7 @@ class ClubServer:
         if len(self.live_games.with_key(account.id)) + self._starting[account.id] >= _max_games(account):
             limit = _max_games(account)
             message = f"{account.name} is already playing {limit} games: one of them must end first"
-            raise ClubError("too_many_games", message, name=account.name, limit=limit)
+            raise ClubError("too_many_live_games", message, name=account.name, limit=limit)
         self.fair_play.check_terms(account, terms)
 
 

@@ -61,7 +61,7 @@ class ClubStore:
         self.now: Callable[[], float] = time.time  # the club's clock
         # When the first failed write was submitted; None again after the games have been loaded.
         self.failed_at: float | None = None
-        self.failures = 0
+        self.write_failures = 0
         self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
         self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
         self._lock: Any = None  # locks out other servers
@@ -132,7 +132,7 @@ class ClubStore:
             if self.failed_at is None:
                 logging.getLogger("awello").error("a write failed, and the club refuses further changes (%s)", error)
                 self.failed_at = submitted
-            self.failures += 1
+            self.write_failures += 1
             self.require_available()
             raise
         self.write_seconds.append(time.monotonic() - started)

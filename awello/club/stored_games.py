@@ -15,7 +15,7 @@ from awello.club.schema import accounts, games, heartbeat, rating_changes, ratin
 from awello.errors import StorageError
 from awello.limits import Clock
 from awello.position import Position
-from awello.record import Record, replay
+from awello.record import REASON_TEXTS, Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
@@ -56,11 +56,12 @@ def save_games(connection: Connection, states: Sequence[GameState]) -> None:
 
 def load_live_games(connection: Connection) -> list[GameState]:
     """Load the games in progress."""
-    return [game_state_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
+    live = select(games).where(~games.c.over).order_by(games.c.id)
+    return [row_to_game_state(row) for row in connection.execute(live)]
 
 
-def game_state_of(row: Any) -> GameState:
-    """Return the game state that a row describes; raise `StorageError` if a move is not legal."""
+def row_to_game_state(row: Any) -> GameState:
+    """Convert a row to a game state; raise `StorageError` if a move is not legal."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
@@ -74,8 +75,8 @@ def game_state_of(row: Any) -> GameState:
     )
 
 
-def record_of(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
-    """Return the record of a game, for archives and files."""
+def load_record(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
+    """Load the record of a game, with the name of its tournament, for archives and files."""
     tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
     date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
     tags = dict(zip(state.game.sides, names, strict=True))
@@ -83,7 +84,8 @@ def record_of(connection: Connection, state: GameState, names: tuple[str, str]) 
     if state.reason in (DRAW_AGREED, DRAW_CLAIMED, DRAW_AT_LIMIT):
         tags["Result"] = "1/2-1/2"  # needed in OGN, since the result does not follow from the board
     start = Position.start(state.game)
-    return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
+    reason = REASON_TEXTS[state.reason] if state.reason else ""
+    return Record(start, state.moves, state.seconds, (), tags, state.loser, reason)
 
 
 def _changing_columns(state: GameState) -> dict[str, Any]:

@@ -40,9 +40,8 @@ class TournamentOrganiser:
     # ---- requests ----------------------------------------------------------------------------------------------------
     async def enter(self, client: ClientConnection, key: int | str) -> Message:
         """Enter a tournament that has not started."""
-        enter = partial(
-            tournament_store.enter_tournament, key=key, account=client.require_account(), network=client.network
-        )
+        account, client_network = client.require_account(), client.client_network
+        enter = partial(tournament_store.enter_tournament, key=key, account=account, client_network=client_network)
         tournament = await self.server.store.write(enter)
         self.wake()
         return tournament.to_json()
@@ -182,7 +181,7 @@ class TournamentOrganiser:
     def _broadcast_changes(self) -> None:
         """Notify lobby subscribers of changed tournaments, at most once per check interval."""
         if self._changed and self.server.now() >= self._last_broadcast + CHECK_SECONDS:
-            message = {"type": "tournaments", "changed": sorted(self._changed)}
+            message = {"type": "tournaments_changed", "changed": sorted(self._changed)}
             self._changed, self._last_broadcast = set(), self.server.now()
             for client in [each for each in self.server.clients if each.lobby_updates]:
                 client.send(message)

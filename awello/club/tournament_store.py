@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from awello.club.accounts import Account, account_of
+from awello.club.accounts import Account, row_to_account
 from awello.club.fair_play import is_same_person
 from awello.club.game_state import ClubError, GameState
 from awello.club.offers import GameTerms
@@ -16,7 +16,7 @@ from awello.club.rating import pool_of
 from awello.club.schema import accounts, games, tournaments
 from awello.club.schema import entrants as entrant_table
 from awello.club.schema import pairings as pairing_table
-from awello.club.stored_games import game_state_of, load_rating
+from awello.club.stored_games import load_rating, row_to_game_state
 from awello.club.tournament import (
     CANCELLED,
     DOUBLE_ROUND_ROBIN,
@@ -47,7 +47,7 @@ def load_tournaments(connection: Connection, *conditions: Any, last: int | None 
     joined = select(entrant_table.c.tournament, accounts).join(accounts, accounts.c.id == entrant_table.c.account)
     entered = joined.where(entrant_table.c.tournament.in_(numbers))
     for row in connection.execute(entered.order_by(entrant_table.c.seed, entrant_table.c.entered, accounts.c.id)):
-        entrants[row.tournament].append(account_of(row))
+        entrants[row.tournament].append(row_to_account(row))
     pairings: defaultdict[int, list[TournamentPairing]] = defaultdict(list)
     paired = select(pairing_table).where(pairing_table.c.tournament.in_(numbers))
     for row in connection.execute(paired.order_by(pairing_table.c.round, pairing_table.c.board)):
@@ -123,17 +123,17 @@ def create_tournament(
 
 
 def enter_tournament(
-    connection: Connection, key: int | str, account: Account, network: str | None = None
+    connection: Connection, key: int | str, account: Account, client_network: str | None = None
 ) -> ClubTournament:
     """Enter a tournament; entering again has no effect.
 
-    `network` is the client's IPv4 address or IPv6 /64 network, or None on the server's own machine.
+    `client_network` is the client's IPv4 address or IPv6 /64 network, or None on the server's own machine.
     """
     tournament = find_tournament(connection, key)
     if account.id in tournament.entrants_by_id:
         return tournament
     _require_open(tournament)
-    _check_person(connection, tournament, account, network)
+    _check_person(connection, tournament, account, client_network)
     if len(tournament.entrants) >= MAX_ENTRANTS:
         message = (
             f"tournament {tournament.name} is full: it already has {MAX_ENTRANTS} players; enter another tournament"
@@ -147,12 +147,14 @@ def enter_tournament(
             "withdraw from one before it starts, or wait until one ends"
         )
         raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_TOURNAMENTS_ENTERED)
-    values = {"tournament": tournament.number, "account": account.id, "entered": time.time(), "network": network}
-    connection.execute(insert(entrant_table).values(**values))
+    values = {"tournament": tournament.number, "account": account.id, "client_network": client_network}
+    connection.execute(insert(entrant_table).values(**values, entered=time.time()))
     return find_tournament(connection, tournament.number)
 
 
-def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
+def _check_person(
+    connection: Connection, tournament: ClubTournament, account: Account, client_network: str | None
+) -> None:
     """Raise `ClubError` if the person behind an account has already entered a tournament with another account.
 
     Bots of one owner, a bot and its owner, and accounts on one client network count as one person.
@@ -166,8 +168,8 @@ def _check_person(connection: Connection, tournament: ClubTournament, account: A
             raise ClubError(
                 "same_person_entered", message, entered=person.name, tournament=tournament.name, name=account.name
             )
-    taken = entrant_table.c.tournament == tournament.number, entrant_table.c.network == network
-    if network is not None and connection.execute(select(entrant_table.c.account).where(*taken)).first():
+    taken = entrant_table.c.tournament == tournament.number, entrant_table.c.client_network == client_network
+    if client_network is not None and connection.execute(select(entrant_table.c.account).where(*taken)).first():
         message = (
             f"an account on your network has already entered {tournament.name}, and only one entry per network is "
             "allowed: withdraw that account, or enter another tournament"
@@ -209,7 +211,7 @@ def begin_tournament(connection: Connection, number: int) -> None:
     closed = select(accounts.c.id).where(accounts.c.closed)
     entered = entrant_table.c.tournament == number
     connection.execute(delete(entrant_table).where(entered, entrant_table.c.account.in_(closed)))
-    connection.execute(update(entrant_table).where(entered).values(network=None))  # no longer needed
+    connection.execute(update(entrant_table).where(entered).values(client_network=None))  # no longer needed
     entrants, pool = (
         find_tournament(connection, number).entrants,
         pool_of(tournament.terms.game, tournament.terms.control),
@@ -276,7 +278,7 @@ def record_results(connection: Connection, tournament: ClubTournament) -> None:
         pairing_table.c.tournament == tournament.number, pairing_table.c.first_points.is_(None), games.c.over
     )
     for row in connection.execute(ended).all():
-        winner = game_state_of(row).winner
+        winner = row_to_game_state(row).winner
         first = 0.5 if winner is None else 1.0 - winner
         points = {"first_points": first, "second_points": 1.0 - first}
         connection.execute(update(pairing_table).where(pairing_table.c.game == row.id).values(**points))

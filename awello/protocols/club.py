@@ -25,7 +25,7 @@ from awello.formats.transcript import parse_transcript
 from awello.limits import Clock
 from awello.players.player import Choice, Player, Resignation, make_player
 from awello.position import Position
-from awello.record import Record
+from awello.record import REASON_TEXTS, Record
 from awello.rules.game import Game
 
 MIN_RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # the first and the longest delay before reconnecting
@@ -35,7 +35,7 @@ CLAIM_MARGIN_SECONDS = 0.2  # added to the delay of a claim, so that it is not t
 BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
 POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
-ABORTED = "aborted"  # the reason of a game without a result; the bot does not learn from such games
+ABORTED = "aborted"  # why a game ended without a result; the bot does not learn from such games
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -47,12 +47,13 @@ class BotPolicy:
     """Which challenges a bot accepts, and which games it seeks."""
 
     variants: frozenset[Game] = frozenset(Game)
+    """The variants in which the bot accepts challenges."""
     max_games: int = 4
     """Maximum number of simultaneous games."""
     opponents: frozenset[str] = frozenset()
     """Names of the players whose challenges the bot accepts, in lowercase; empty: all players."""
     seek: tuple[Game, Clock] | None = None
-    """The game and clock to seek when the bot is idle; None: do not seek."""
+    """The variant and the clock to seek when the bot is idle; None: do not seek."""
     rated: bool = True
     tournament: int | str | None = None
     """The number or name of a tournament to enter."""
@@ -75,7 +76,7 @@ class ClubBot:
 
     def __post_init__(self) -> None:
         make_player(self.spec)  # raises an error if the spec is invalid
-        self.url = channel_url(self.server)
+        self.url = make_websocket_url(self.server)
         # The keys of the next four dictionaries are game numbers.
         self.players: dict[int, Task[Player]] = {}
         self.searches: dict[int, Task[None]] = {}  # at most one per game, even if the club resends its state
@@ -127,10 +128,10 @@ class ClubBot:
                     self._handle_game(message)
                 case "tournament":
                     self._log_tournament(message)
-                case "opponent":
-                    self._handle_opponent(message)
-                case "warning":
-                    self._log_warning(message)
+                case "opponent_presence":
+                    self._handle_opponent_presence(message)
+                case "early_exit_warning":
+                    self._log_early_exits(message)
                 case None:
                     self._handle_response(message)
 
@@ -184,9 +185,9 @@ class ClubBot:
     async def _seek(self) -> None:
         await asyncio.gather(*self.learning_tasks.values())
         if self.policy.seek and not self.seek_id and not self.players:
-            game, clock = self.policy.seek
+            variant, clock = self.policy.seek
             settings = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
-            self.seek_id = await self._request("seek", variant=str(game), **settings)
+            self.seek_id = await self._request("seek", variant=str(variant), **settings)
 
     def _log_tournament(self, event: Message) -> None:
         """Log the start of a tournament, each round, and the end."""
@@ -200,7 +201,7 @@ class ClubBot:
             self.logged.add(line)
             self.log(line)
 
-    def _log_warning(self, warning: Message) -> None:
+    def _log_early_exits(self, warning: Message) -> None:
         """Log the number of rated games left early, and the penalty."""
         penalty = (
             f"no rated games for {warning['minutes']} min"
@@ -277,7 +278,7 @@ class ClubBot:
         del self.learning_tasks[state["game"]]
         await self._seek()
 
-    def _handle_opponent(self, event: Message) -> None:
+    def _handle_opponent_presence(self, event: Message) -> None:
         """Schedule a claim when the opponent disconnects; cancel it when they reconnect."""
         if claim := self.claim_tasks.pop(event["game"], None):
             claim.cancel()
@@ -286,8 +287,8 @@ class ClubBot:
             self.claim_tasks[event["game"]] = self._schedule(self._request, "claim", delay=delay, game=event["game"])
 
 
-def channel_url(server: str) -> str:
-    """Return the WebSocket URL of a club; raise `ConfigError` if the server address is invalid."""
+def make_websocket_url(server: str) -> str:
+    """Make the WebSocket URL of a club; raise `ConfigError` if the server address is invalid."""
     try:
         parts = urlsplit(server)
         address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"
@@ -309,7 +310,7 @@ def read_record(state: Message) -> Record:
     """Convert the state of a game, as sent by the club, to a record."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
-        return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])
+        return Record(record.start, record.moves, loser=1 - state["winner"], reason=describe_reason(state["reason"]))
     return record
 
 
@@ -318,7 +319,12 @@ def describe_result(state: Message, names: list[str]) -> str:
     drawn = "not played" if state["reason"] == ABORTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
-    return f"{result}{score}{', ' + state['reason'] if state['reason'] else ''}"
+    return f"{result}{score}{', ' + describe_reason(state['reason']) if state['reason'] else ''}"
+
+
+def describe_reason(code: str) -> str:
+    """Describe why a game ended; return the code itself if it is unknown, as in a newer club."""
+    return REASON_TEXTS.get(code, code)
 
 
 def describe_error(error: Exception) -> str:

@@ -91,7 +91,7 @@ class ClubGameJson(BaseModel):
     over: bool
     winner: Literal[0, 1] | None
     score: tuple[int, int] | None = Field(description="Null unless the game was played to the end")
-    reason: str = Field(description="How the game ended; empty if it was played to the end")
+    reason: str = Field(description="Why the game ended, such as `resigned`; empty if it was played to the end")
     rating_change: int | None = Field(description="Null if the game did not change ratings")
 
 

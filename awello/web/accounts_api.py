@@ -21,11 +21,10 @@ from awello.web.account_messages import (
 )
 from awello.web.club_service import SESSION_COOKIE, RequiredClub
 from awello.web.errors import ApiError
-from awello.web.files_api import FILE_RESPONSES, file_response
-from awello.web.logins import DEVICE_COOKIE, Origin, read_origin
+from awello.web.files_api import FILE_RESPONSES, make_file_response
+from awello.web.logins import DEVICE_COOKIE, LoginOrigin, read_login_origin
 from awello.web.messages import GameName
-from awello.web.rate_limits import network_of
-from awello.web.request_guard import address_of
+from awello.web.request_guard import address_of, client_network_of
 
 MAX_EXPORTED_GAMES = 5000  # in one file
 Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games whose number is smaller than this")]
@@ -42,12 +41,12 @@ def _check_limit(allowed: bool) -> None:
 @router.post("/accounts", summary="Create an account", response_model=SessionJson)
 async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
     """Create a user account and log in."""
-    origin = read_origin(request)
-    _check_limit(club.signup_limits.take(origin.network) and club.login_limits.admit_unknown())
-    hashed = await club.run_hash(accounts.hash_password, login.password)
+    origin = read_login_origin(request)
+    _check_limit(club.signup_limits.take(origin.client_network) and club.login_limits.admit_unknown())
+    password_hash = await club.run_hash(accounts.hash_password, login.password)
 
     def write(connection: Any) -> tuple[Any, str]:
-        account = accounts.create_account(connection, login.name, hashed)
+        account = accounts.create_account(connection, login.name, password_hash)
         return account, _create_session(connection, account, origin, "account created")
 
     account, secret = await club.write(write)
@@ -57,9 +56,9 @@ async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> 
 @router.post("/session", summary="Log in", response_model=SessionJson)
 async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
     """Create a session, and set its cookie."""
-    origin = read_origin(request)
-    account, hashed = await _load_login(club, login.name, origin)
-    correct = await club.run_hash(accounts.verify_password, hashed, login.password)
+    origin = read_login_origin(request)
+    account, password_hash = await _load_login(club, login.name, origin)
+    correct = await club.run_hash(accounts.verify_password, password_hash, login.password)
     if account is None or not correct:
         name = (
             account.name if account else "an unknown name"
@@ -70,7 +69,7 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
         raise ApiError(401, "wrong_credentials", "the name or the password is wrong")
 
     def write(connection: Any) -> str:
-        if accounts.load_password(connection, login.name)[1] != hashed:
+        if accounts.load_password_hash(connection, login.name)[1] != password_hash:
             raise ApiError(401, "password_changed", str(accounts.password_changed_error()))
         return _create_session(connection, account, origin, "logged in")
 
@@ -80,37 +79,38 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
 @router.put("/password", summary="Change the password", response_model=SessionJson)
 async def change_password(passwords: PasswordRequest, club: RequiredClub, request: Request) -> Any:
     """Change the password; all other sessions of the account end."""
-    user, origin = await _require_user(club, request), read_origin(request)
-    _, hashed = await _load_login(club, user.name, origin)
-    if not await club.run_hash(accounts.verify_password, hashed, passwords.old):
+    user, origin = await _require_user(club, request), read_login_origin(request)
+    _, password_hash = await _load_login(club, user.name, origin)
+    if not await club.run_hash(accounts.verify_password, password_hash, passwords.old):
         await club.write(lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.id))
         raise ApiError(403, "wrong_password", "the current password is wrong")
-    new = await club.run_hash(accounts.hash_password, passwords.new)
+    new_hash = await club.run_hash(accounts.hash_password, passwords.new)
 
     def write(connection: Any) -> str:
-        accounts.change_password(connection, user, new, hashed)
+        accounts.change_password(connection, user, new_hash, password_hash)
         return _create_session(connection, user, origin, "password changed")
 
     return _session_response(request, origin, user.name, await club.write(write))
 
 
-async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
+async def _load_login(club: Any, name: str, origin: LoginOrigin) -> tuple[Any, str | None]:
     """Return the account with this name and its password hash; raise `ApiError` after too many attempts."""
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
-        account, hashed = accounts.load_password(connection, name)
+        account, password_hash = accounts.load_password_hash(connection, name)
         account_id = account.id if account else 0  # so that an unknown name takes as long as a known one
-        return account, hashed, accounts.find_known_origin(connection, account_id, origin.device, origin.network)
+        known = accounts.find_known_login_origin(connection, account_id, origin.device, origin.client_network)
+        return account, password_hash, known
 
-    account, hashed, known = await club.read(load)
+    account, password_hash, known = await club.read(load)
     _check_limit(club.login_limits.admit(name, origin, known))
-    return account, hashed
+    return account, password_hash
 
 
-def _create_session(connection: Any, account: Any, origin: Origin, event: str) -> str:
+def _create_session(connection: Any, account: Any, origin: LoginOrigin, event: str) -> str:
     """Create a session, record the device and return the secret of the session."""
     accounts.log_event(connection, event, origin.address, account.id)
-    accounts.save_device(connection, account, origin.device, origin.network)
+    accounts.save_device(connection, account, origin.device, origin.client_network)
     return accounts.create_session(connection, account)
 
 
@@ -130,7 +130,7 @@ async def show_session(club: RequiredClub, request: Request) -> Any:
     return await club.authenticate(request.headers, request.cookies) or {"name": None}
 
 
-def _session_response(request: Request, origin: Origin, name: str, secret: str) -> Response:
+def _session_response(request: Request, origin: LoginOrigin, name: str, secret: str) -> Response:
     """Set the session and device cookies; scripts cannot read them, and requests from other sites do not carry them."""
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
@@ -230,21 +230,21 @@ async def show_leaderboard(
     club: RequiredClub,
     variant: GameName = "othello",
     speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    count: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
     """List the players with the highest established ratings."""
-    return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", limit))
+    return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", count))
 
 
 @router.get("/players/{name}", summary="Show a player", response_model=ProfileJson)
 async def show_player(
     name: NamePath,
     club: RequiredClub,
-    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    last: Annotated[int, Query(ge=1, le=100)] = 20,
     before: Before = None,
 ) -> Any:
     """Show the ratings, the number of games and the recent games of a player."""
-    found = await club.read(partial(profile.load_profile, name=name, limit=limit, before=before))
+    found = await club.read(partial(profile.load_profile, name=name, last=last, before=before))
     return found | {"online": found["id"] in club.server.online}
 
 
@@ -254,7 +254,7 @@ async def show_player(
 async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
     """Export the latest finished games, at most 5000: GGF for Othello, OGN for Awalé, or both in a `.zip`."""
     account = await club.read(partial(accounts.get_account, name=name))
-    _check_limit(club.download_limits.take(network_of(address_of(request))))
+    _check_limit(club.download_limits.take(client_network_of(request)))
 
     def write(connection: Any) -> dict[str, bytes]:
         records = list(profile.load_records(connection, account, MAX_EXPORTED_GAMES, before))
@@ -267,4 +267,4 @@ async def download_games(name: NamePath, club: RequiredClub, request: Request, b
     if not contents:
         message = f"no finished games of {account.name} were found: choose another player, or leave 'before' out"
         raise ApiError(404, "no_finished_games", message, name=account.name)
-    return file_response(contents, f"awello-{account.name}")
+    return make_file_response(contents, f"awello-{account.name}")

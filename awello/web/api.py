@@ -30,7 +30,7 @@ The API is stateless: each request contains the start position and the moves of 
 notation, such as `f5` or `C`, and `pass`.  A value is the expected final margin of the side to move, in discs or seeds;
 it is negative if that side loses.  Errors have a code, parameters and a message in English.
 
-`/api/live` is a WebSocket for results that improve while a search runs.  Send `{"id": 1, "type": "analyse", ...}` (or
+`/api/engine` is a WebSocket for results that improve while a search runs.  Send `{"id": 1, "type": "analyse", ...}` (or
 `choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop the
 search.  Every answer has the id of its request.
 """

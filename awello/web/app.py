@@ -36,33 +36,33 @@ if not EXTRA_MISSING:
 
 PAGE_TASK_TIMEOUT = 10.0  # seconds within which a task of `page_tasks` must end
 # The HTTP status of each error code of the club; 400 for all other codes.
-CLUB_STATUS = {"unknown_player": 404, "unknown_tournament": 404, "password_changed": 403}
+CLUB_STATUS = {"unknown_account": 404, "unknown_tournament": 404, "password_changed": 403}
 
 
 def create_app(
-    engines: int = 1,
+    jobs: int = 1,
     host: str = "127.0.0.1",
     archive: str | None = "",
     club: str | None = None,
-    host_names: Sequence[str] = (),
+    hostnames: Sequence[str] = (),
     cluster: str | None = None,
     kernels: KernelCompiler | None = None,
 ) -> FastAPI:
-    """Create the application; it accepts requests for `host` and for the additional `host_names`.
+    """Create the application; it accepts requests for `host` and for the additional `hostnames`.
 
-    `engines` is the number of engine processes, which run on this machine.  If `cluster` is the address of a dask
-    scheduler, they run on its workers, and `engines=0` starts one process per worker.  `archive` and `club` are files
+    `jobs` is the number of engine processes, which run on this machine.  If `cluster` is the address of a dask
+    scheduler, they run on its workers, and `jobs=0` starts one process per worker.  `archive` and `club` are files
     or database addresses; None disables them, and an empty `archive` is the default archive.  Engine processes start
     after `kernels` has compiled the kernels of the engines.
     """
-    public = bool(host_names) or host not in LOCAL_HOSTS
+    public = bool(hostnames) or host not in LOCAL_HOSTS
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         cluster_workers = ClusterWorkers(cluster) if cluster else None
         compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNEL_MODULES)) if kernels else None
         app.state.engines = EnginePool(
-            engines, new_slot=partial(ClusterSlot, cluster_workers) if cluster_workers else LocalSlot, compiled=compiled
+            jobs, new_slot=partial(ClusterSlot, cluster_workers) if cluster_workers else LocalSlot, compiled=compiled
         )
         app.state.contests = ContestRunner(public=public)
         app.state.workers = EnginePool(1, PAGE_TASK_TIMEOUT, partial(LocalSlot, engines=False), compiled)
@@ -71,7 +71,7 @@ def create_app(
         try:
             await app.state.club_service.open()
             if cluster_workers:
-                app.state.engines.count = engines or len(await cluster_workers.list_workers())
+                app.state.engines.count = jobs or len(await cluster_workers.list_workers())
             await app.state.engines.start()
             if app.state.engines.count:  # without engine processes, the worker starts at the first request
                 await app.state.workers.start()
@@ -104,7 +104,7 @@ def create_app(
     )
     network_limits, connections = RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit()
     app.add_middleware(PageFiles)
-    app.add_middleware(RequestGuard, host=host, host_names=host_names, network_limits=network_limits)
+    app.add_middleware(RequestGuard, host=host, hostnames=hostnames, network_limits=network_limits)
     app.include_router(api.router)
     app.include_router(files_api.router, responses={404: api.NOT_FOUND})
     app.include_router(archive_api.router, responses={404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
@@ -112,7 +112,7 @@ def create_app(
     _add_club_routes(app, network_limits)
     add_error_handlers(app)
 
-    @app.websocket("/api/live")
+    @app.websocket("/api/engine")
     async def serve_engine_socket(socket: WebSocket) -> None:
         await serve_engine(socket, app.state.engines, network_limits, connections, app.state.club_service)
 

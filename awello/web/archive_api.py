@@ -11,15 +11,14 @@ from awello.archive.explorer import explore as explore_archive
 from awello.archive.game_rows import row_to_record
 from awello.errors import AwelloError, ConfigError
 from awello.position import parse_position
-from awello.record import Record
+from awello.record import REASON_TEXTS, Record
 from awello.rules.game import Game
-from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
+from awello.schemas import ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
 from awello.web.errors import ApiError
 from awello.web.messages import MAX_GAME_MOVES, MovesRequest, RequestModel
 from awello.web.page_tasks import find_learners, train_players
-from awello.web.rate_limits import network_of
-from awello.web.request_guard import address_of
+from awello.web.request_guard import client_network_of
 from awello.web.request_tasks import call_in_worker
 
 PAGE_SITE = "Awello page"
@@ -33,7 +32,7 @@ PlayerName = Annotated[str, StringConstraints(max_length=120)]
 
 # ---- requests and answers -------------------------------------------------------------------------------------------
 class PlayedGameRequest(MovesRequest):
-    """A game with its players, times and result."""
+    """A game with its players and times, and the loss if the board does not decide the result."""
 
     players: tuple[PlayerName | None, PlayerName | None] = Field(
         default=(None, None), description="The player who moved first comes first"
@@ -42,13 +41,13 @@ class PlayedGameRequest(MovesRequest):
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
         default=[], description="The seconds of each move, or null if unknown; empty if no times are known"
     )
-    result: LossJson | None = Field(default=None, description="Leave out if the board decides the result")
+    loss: LossJson | None = Field(default=None, description="Leave out if the board decides the result")
 
     def to_record(self) -> Record:
         """Return the record of the game; equal requests give equal records."""
         record = super().to_record()
-        if self.result and record.final.over:
-            raise AwelloError("the board already decides the result: leave 'result' out", "result_on_board")
+        if self.loss and record.final.over:
+            raise AwelloError("the board already decides the result: leave 'loss' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
             times, moves = len(self.seconds), len(record.moves)
             message = f"the numbers of moves ({moves}) and times ({times}) differ: give one time per move in 'seconds'"
@@ -58,7 +57,7 @@ class PlayedGameRequest(MovesRequest):
         if self.started is not None:
             start = datetime.fromtimestamp(self.started)
             tags |= {"Site": PAGE_SITE, "Date": start.date().isoformat(), "Time": start.time().isoformat()}
-        loser, reason = (self.result.loser, REASON_TEXTS[self.result.reason]) if self.result else (None, "")
+        loser, reason = (self.loss.loser, REASON_TEXTS[self.loss.reason]) if self.loss else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
 
 
@@ -75,7 +74,7 @@ class SaveGameRequest(PlayedGameRequest):
         record = self.to_record()
         if not record.moves:
             raise AwelloError("the game has no moves: there is nothing to save", "no_moves")
-        if not (record.final.over or self.result):
+        if not (record.final.over or self.loss):
             raise AwelloError("the game is not over: finish it before saving it", "game_not_over")
         return record
 
@@ -115,7 +114,7 @@ class GameFilterRequest(RequestModel):
 class GameListRequest(GameFilterRequest):
     """Filters for games, and the part of the list to return."""
 
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    last: Annotated[int, Field(ge=1, le=100)] = 20
     before: Annotated[
         int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games whose number is smaller than this")
     ] = None
@@ -145,7 +144,7 @@ async def list_games(query: Annotated[GameListRequest, Query()], service: Servic
     For the next page, pass the number of the last game as `before`.
     """
     game_filter = query.to_filter()
-    total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
+    total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.last, query.before))
     return GameListJson(total=total, games=[GameRowJson.of(row, row_to_record(row)) for row in rows])
 
 
@@ -158,7 +157,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
             return archive.load_record(number)
         except ConfigError:
             message = f"the archive has no game {number}: check the number"
-            raise ApiError(404, "unknown_game_number", message, number=number) from None
+            raise ApiError(404, "game_not_in_archive", message, number=number) from None
 
     return GameJson.of(await service.run(find), number)
 
@@ -167,7 +166,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
 async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
     """Save a finished game and return its number; a game that is already in the archive is not saved again."""
     record = request.to_finished_record()
-    service.check_save_limits(network_of(address_of(client)))
+    service.check_save_limits(client_network_of(client))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
     if learners and not service.public:  # on a public server, anyone could send games to train its players

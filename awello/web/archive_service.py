@@ -50,9 +50,9 @@ class ArchiveService:
             self._query_limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
         return await to_thread.run_sync(self._run, query, limiter=self._query_limiter)
 
-    def check_save_limits(self, network: str) -> None:
+    def check_save_limits(self, client_network: str) -> None:
         """Count a game that a client network saves, or raise `ApiError` if a limit is reached."""
-        if not self.save_limits.take(network):
+        if not self.save_limits.take(client_network):
             message = (
                 f"your network saved more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
             )

@@ -23,7 +23,7 @@ from awello.web.club_service import ClubService, read_secret
 from awello.web.connection import DISCONNECTED, POLICY_VIOLATION, TRY_AGAIN, Fields, MessageConnection, RequestId
 from awello.web.errors import ApiError, describe_error
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import network_of_client
+from awello.web.request_guard import client_network_of
 
 MAX_CONNECTIONS, MAX_VISITOR_CONNECTIONS = 5000, 1000  # in total, and without an account
 MAX_CONNECTIONS_PER_NETWORK, MAX_CONNECTIONS_PER_ACCOUNT = 256, 16
@@ -49,10 +49,10 @@ class ClubConnection(MessageConnection):
     ) -> None:
         super().__init__(socket, message_limit, network_limit, VISITOR_MESSAGE_COST_MS)
         self.server = server
-        network = network_of_client(socket)
-        external = None if is_loopback(network) else network
+        client_network = client_network_of(socket)
+        external = None if is_loopback(client_network) else client_network
         self.client = ClientConnection(
-            account, self.post, network=external, lobby_updates=account is None or not account.bot
+            account, self.post, client_network=external, lobby_updates=account is None or not account.bot
         )
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
         self.round_trips: deque[float] = deque(maxlen=5)
@@ -112,8 +112,8 @@ class ClubConnection(MessageConnection):
 
 async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateLimits) -> None:
     """Authenticate a connection and serve it until it ends."""
-    network = network_of_client(socket)
-    if not club.connection_limits.take(network):
+    client_network = client_network_of(socket)
+    if not club.connection_limits.take(client_network):
         await socket.close(TRY_AGAIN)  # no reason: sending one means accepting the connection, which costs more
         return
     try:
@@ -122,7 +122,7 @@ async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateL
     except ApiError as refusal:
         await _refuse(socket, refusal)
         return
-    keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_CONNECTIONS_PER_NETWORK}
+    keys = {"": MAX_CONNECTIONS, f"from {client_network}": MAX_CONNECTIONS_PER_NETWORK}
     keys |= {f"of {account.id}": MAX_CONNECTIONS_PER_ACCOUNT} if account else {"watch": MAX_VISITOR_CONNECTIONS}
     if not club.open_connections.acquire(keys):
         await _refuse(
@@ -130,7 +130,7 @@ async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateL
         )
         return
     message_limit = club.message_limits.get(f"of {account.id}") if account else RateLimit(*VISITOR_RATE)
-    network_limit = None if account or is_loopback(network) else network_limits.get(network)
+    network_limit = None if account or is_loopback(client_network) else network_limits.get(client_network)
     connection = ClubConnection(socket, server, account, message_limit, network_limit)
     digest = digest_of(read_secret(socket.headers, socket.cookies)[0])
     if account:
@@ -153,9 +153,9 @@ async def _refuse(socket: WebSocket, refusal: ApiError) -> None:
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 
 
-def is_loopback(network: str) -> bool:
-    """Return whether an address belongs to this machine or is empty (unknown)."""
+def is_loopback(client_network: str) -> bool:
+    """Return whether a client network is an address of this machine, or empty (unknown)."""
     try:
-        return ipaddress.ip_address(network).is_loopback
+        return ipaddress.ip_address(client_network).is_loopback
     except ValueError:
-        return not network
+        return not client_network

@@ -15,7 +15,7 @@ from awello.web.messages import GameName, MoveName, RequestModel
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
 PlayerName = Annotated[str, Field(min_length=1, max_length=20)]
-Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
+Handler = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
 class SeekRequest(RequestModel):
@@ -114,7 +114,7 @@ async def _lobby(server: ClubServer, client: ClientConnection, request: Subscrib
     return server.lobby.to_json()
 
 
-REQUESTS: dict[str, tuple[type[RequestModel], Action]] = {
+REQUESTS: dict[str, tuple[type[RequestModel], Handler]] = {
     "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.to_terms())),
     "challenge": (
         ChallengeRequest,

@@ -32,7 +32,7 @@ from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
-from awello.schemas import RoundsJson, StandingJson
+from awello.schemas import BotStandingJson, RoundsJson
 from awello.web.child_processes import run_contest
 from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
@@ -121,7 +121,7 @@ class ContestGame(BaseModel):
 class ContestDetails(ContestSummary):
     """The state of a contest with its standings and games."""
 
-    standings: list[StandingJson] = Field(description="The best first")
+    standings: list[BotStandingJson] = Field(description="The best first")
     pairings: list[ContestPairing]
     games: list[ContestGame] = Field(description="Games with greater numbers than `since`, in playing order")
 
@@ -133,7 +133,7 @@ class StoredContest(BaseModel):
     started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in version 0.1.0
     message: str = ""
     """The error of a failed contest."""
-    key: str = ""
+    key_digest: str = Field(default="", validation_alias=AliasChoices("key_digest", "key"))  # `key` in older files
     """The digest of the key that is needed to stop, resume or delete the contest."""
     by_visitor: bool = Field(default=False, validation_alias=AliasChoices("by_visitor", "by_guest"))
     """Whether the contest was started on a public server, which deletes its oldest contests to make room for new ones.
@@ -145,17 +145,17 @@ class StoredContest(BaseModel):
 class Contest:
     """A contest, whether or not it is running."""
 
-    def __init__(self, folder: Path, stored: StoredContest, network: str = "") -> None:
-        self.folder, self.stored, self.network = folder, stored, network
+    def __init__(self, folder: Path, stored: StoredContest, client_network: str = "") -> None:
+        self.folder, self.stored, self.client_network = folder, stored, client_network
         self._process: SpawnProcess | None = None
         self._started = 0.0  # when this run started
         self._before = 0  # rounds finished before this run
 
     @classmethod
-    def load(cls, folder: Path, network: str = "") -> "Contest":
+    def load(cls, folder: Path, client_network: str = "") -> "Contest":
         """Load the contest of a folder."""
         try:
-            return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
+            return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), client_network)
         except (OSError, ValidationError):
             raise _damaged_error(folder) from None
 
@@ -275,18 +275,20 @@ class ContestRunner:
         self._recent: dict[str, Contest] = {}  # contests started or resumed since this server started
         self._lock = threading.Lock()
 
-    def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
+    def start(self, config: ContestConfig, client_network: str = "") -> tuple[str, str]:
         """Start a contest; return its id and the key that is needed to stop, resume or delete it."""
         with self._lock:
-            self._check_running(network)
+            self._check_running(client_network)
             config = config.model_copy(update={"players": list(config.to_tournament().specs)})
-            self._make_room(network)
+            self._make_room(client_network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_visitor=self.public)
-            self._run(Contest(self.folder / name, stored, network))
+            stored = StoredContest(
+                config=config, started=datetime.now(UTC), key_digest=_digest(key), by_visitor=self.public
+            )
+            self._run(Contest(self.folder / name, stored, client_network))
             return name, key
 
-    def resume(self, name: str, network: str = "") -> None:
+    def resume(self, name: str, client_network: str = "") -> None:
         """Play the missing rounds of a contest."""
         with self._lock:
             contest = self.get(name)
@@ -296,15 +298,15 @@ class ContestRunner:
                 )
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one", "contest_finished")
-            self._check_running(network)
-            self._run(Contest.load(contest.folder, network))
+            self._check_running(client_network)
+            self._run(Contest.load(contest.folder, client_network))
 
     def may_change(self, name: str, key: str) -> bool:
         """Return whether a key permits stopping, resuming and deleting a contest; damaged contests need no key."""
         if not self.public:
             return True
         try:
-            return secrets.compare_digest(self.get(name).stored.key, _digest(key))
+            return secrets.compare_digest(self.get(name).stored.key_digest, _digest(key))
         except AwelloError:
             return True
 
@@ -341,7 +343,7 @@ class ContestRunner:
         contest.start(MAX_CONTEST_SECONDS if self.public else None)
         self._recent[contest.folder.name] = contest
 
-    def _make_room(self, network: str) -> None:
+    def _make_room(self, client_network: str) -> None:
         """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
 
         If the client network has too many contests that are not running, the oldest of them is deleted; otherwise, if
@@ -355,19 +357,19 @@ class ContestRunner:
                 )
             return
         by_visitors = [contest for contest in self.list() if contest.stored.by_visitor and not contest.running]
-        mine = [contest for contest in by_visitors if contest.network == network]
+        mine = [contest for contest in by_visitors if contest.client_network == client_network]
         if len(mine) >= MAX_CONTESTS_PER_NETWORK or len(by_visitors) >= MAX_VISITOR_CONTESTS:
             oldest = (mine if len(mine) >= MAX_CONTESTS_PER_NETWORK else by_visitors)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 
-    def _check_running(self, network: str) -> None:
+    def _check_running(self, client_network: str) -> None:
         running = [contest for contest in self._recent.values() if contest.running]
         limit = MAX_RUNNING_CONTESTS if self.public else 1
         if len(running) >= limit:
             message = "too many contests are running: wait until one ends, or stop one of yours"
             raise _conflict_error("contest_limit", message, limit=limit)
-        if self.public and any(contest.network == network for contest in running):
+        if self.public and any(contest.client_network == client_network for contest in running):
             message = "a contest from your network is running: wait until it ends, or stop it"
             raise _conflict_error("network_contest_limit", message)
 

@@ -14,7 +14,7 @@ from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, Co
 from awello.web.errors import ApiError
 from awello.web.messages import TreeRequest
 from awello.web.page_tasks import draw_search_tree
-from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, address_of, client_network_of
 from awello.web.request_tasks import respond_with_json
 
 MAX_TREE_PLIES = 4
@@ -91,7 +91,7 @@ def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     On a public server, two contests from different client networks can run at the same time, each for at most ten
     minutes; on other servers, only one contest can run at a time.  If too many contests are running, the status is 409.
     """
-    name, key = _contest_runner(request).start(config, network_of_client(request))
+    name, key = _contest_runner(request).start(config, client_network_of(request))
     return NewContestJson(id=name, key=key)
 
 
@@ -119,7 +119,7 @@ def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
 def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
     """Play the remaining rounds of a contest (status 409 if it is running, or if too many contests are running)."""
     contests = _contest_runner(request)
-    contests.resume(name, network_of_client(request))
+    contests.resume(name, client_network_of(request))
     return contests.get(name).summary()
 
 

@@ -19,7 +19,7 @@ from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
 from awello.web.errors import ApiError
 from awello.web.messages import AnalyseRequest, ChooseRequest, RequestModel, ReviewRequest
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
-from awello.web.request_guard import LOCAL_HOSTS, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, client_network_of
 
 MAX_OPEN_SEARCHES = 8  # per connection
 MESSAGE_RATE = (400, 100)  # messages of one connection: in a burst, and per second
@@ -41,11 +41,11 @@ class EngineConnection(MessageConnection):
     }
 
     def __init__(self, socket: WebSocket, engines: EnginePool, network_limits: RateLimits, club: ClubService) -> None:
-        self.engines, self.club, self.network = engines, club, network_of_client(socket)
+        self.engines, self.club, self.client_network = engines, club, client_network_of(socket)
         super().__init__(
             socket,
             RateLimit(*MESSAGE_RATE),
-            None if self.network in LOCAL_HOSTS else network_limits.get(self.network),
+            None if self.client_network in LOCAL_HOSTS else network_limits.get(self.client_network),
         )
 
     async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
@@ -76,7 +76,7 @@ class EngineConnection(MessageConnection):
                 if isinstance(task, ChooseTask):
                     position = PositionJson.of(task.record.final)
                     await self.send({"id": request_id, "type": "position", **position.model_dump()})
-                async with aclosing(self.engines.run(task, self.network)) as answers:
+                async with aclosing(self.engines.run(task, self.client_network)) as answers:
                     async for answer in answers:
                         await self.send({"id": request_id, **answer})
         finally:
@@ -92,7 +92,7 @@ async def serve_engine(
     club: ClubService,
 ) -> None:
     """Serve a connection to the engines; refuse it if too many are open in total or from its client network."""
-    keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_ENGINE_CONNECTIONS_PER_NETWORK}
+    keys = {"": MAX_ENGINE_CONNECTIONS, client_network_of(socket): MAX_ENGINE_CONNECTIONS_PER_NETWORK}
     await socket.accept()
     if not open_connections.acquire(keys):
         return await socket.close(TRY_AGAIN, "too many connections: close some, or try again later")

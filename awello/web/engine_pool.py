@@ -68,7 +68,7 @@ class EngineJob:
     task: Task
     waiting_since: float
     """When the job started to wait."""
-    network: str = ""
+    client_network: str = ""
     """The client network that sent the task."""
     progress: TaskProgress = field(default_factory=TaskProgress)
     last_process: "EngineProcess | None" = None
@@ -249,7 +249,7 @@ class EnginePool:
         await asyncio.gather(*self._supervisors, return_exceptions=True)
         self._refuse_waiting(SHUTTING_DOWN)
 
-    async def run(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
+    async def run(self, task: Task, client_network: str = "") -> AsyncGenerator[Answer, None]:
         """Run a task and yield its answers, the last of type `done` or `error`.
 
         Closing the generator cancels the task.
@@ -258,7 +258,7 @@ class EnginePool:
             for answer in answers:
                 yield answer
             return
-        job = EngineJob(task, asyncio.get_running_loop().time(), network)
+        job = EngineJob(task, asyncio.get_running_loop().time(), client_network)
         if error := self._quota_error(job):
             yield error
             return
@@ -280,8 +280,8 @@ class EnginePool:
         """Return an error if the pool is closed or too many jobs wait; urgent and other jobs are counted separately."""
         if self._closed:
             return SHUTTING_DOWN
-        ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
-        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_WAITING_JOBS_PER_NETWORK
+        ahead = [other.client_network for other in self._waiting if other.urgent == job.urgent]
+        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.client_network) >= MAX_WAITING_JOBS_PER_NETWORK
         return QUEUE_FULL if full else None
 
     def _refuse_waiting(self, answer: Answer) -> None:
@@ -319,14 +319,13 @@ class EnginePool:
         The key is the recent usage of the job's client network, minus `URGENT_HEAD_START` if the job is urgent.
         """
         now = asyncio.get_running_loop().time()
-        running = [
-            (process.job.network, now - process.started) for process in self._processes if process.job is not None
-        ]
-        networks = {job.network for job in self._waiting} | {network for network, _ in running}
+        busy = [(process.job, process.started) for process in self._processes if process.job is not None]
+        running = [(job.client_network, now - started) for job, started in busy]
+        networks = {job.client_network for job in self._waiting} | {network for network, _ in running}
         used = {network: self._usage.get(network, now) for network in networks}
         for network, seconds in running:
             used[network] += seconds
-        return lambda job: used[job.network] - (URGENT_HEAD_START if job.urgent else 0.0)
+        return lambda job: used[job.client_network] - (URGENT_HEAD_START if job.urgent else 0.0)
 
     def _begin(self, job: EngineJob, process: EngineProcess) -> None:
         process.start_job(job)
@@ -360,7 +359,8 @@ class EnginePool:
         ran = now - process.started
         if job.urgent and not current.urgent:
             return rank(job) < rank(current)
-        if current.urgent and not (job.urgent and job.network != current.network and ran >= MAX_URGENT_SLICE):
+        elsewhere = job.client_network != current.client_network
+        if current.urgent and not (job.urgent and elsewhere and ran >= MAX_URGENT_SLICE):
             return False
         return ran >= TIME_SLICE and (rank(job), job.due_time(process)) < (
             rank(current),
@@ -426,5 +426,5 @@ class EnginePool:
     def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
         """Detach the job of a process, and charge the job's client network for the time used plus `extra` seconds."""
         job, now = process.release_job(), asyncio.get_running_loop().time()
-        self._usage.add(job.network, now - process.started + extra, now)
+        self._usage.add(job.client_network, now - process.started + extra, now)
         return job

@@ -120,7 +120,7 @@ def answer_immediately(task: Task) -> list[Answer]:
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
-        return [error_answer("game_over", "the game is over: choose an earlier position")]
+        return [error_answer("final_position", "the game is over: choose an earlier position")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
         return [_answer("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []

@@ -25,7 +25,7 @@ from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.errors import ApiError
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_guard import IMPORT_PATH, LOCAL_HOSTS, address_of, client_network_of
 from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
@@ -73,7 +73,7 @@ class ExportGameRequest(PlayedGameRequest):
 
 # ---- import ---------------------------------------------------------------------------------------------------------
 @router.post(
-    FILES_PATH.removeprefix("/api"),
+    IMPORT_PATH.removeprefix("/api"),
     summary="Import files into the archive",
     response_model=ImportResultJson,
     openapi_extra={"requestBody": FILE_BODY},
@@ -135,11 +135,11 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 
 
 # ---- export ---------------------------------------------------------------------------------------------------------
-@router.get("/games/file", summary="Export games of the archive", response_class=Response, responses=FILE_RESPONSES)
+@router.get("/games/export", summary="Export games of the archive", response_class=Response, responses=FILE_RESPONSES)
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
-    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(network_of_client(client)):
+    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(client_network_of(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
@@ -148,23 +148,23 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
             raise AwelloError("no games match: change the filters", "no_games_found")
         if total > MAX_EXPORTED_GAMES:
             message = f"a file holds at most {MAX_EXPORTED_GAMES} games, but {total} match: add filters"
-            raise ApiError(400, "too_many_games", message, games=total, limit=MAX_EXPORTED_GAMES)
+            raise ApiError(400, "too_many_games_found", message, games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
     async with service.export_lock:  # one export at a time, so that other queries are not delayed
-        return file_response(await service.run(write))
+        return make_file_response(await service.run(write))
 
 
-@router.post("/file", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
+@router.post("/export", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
 async def export_game(request: ExportGameRequest, client: Request) -> Response:
     """Export a game, finished or not, as a file."""
     played = request.to_record()
     record = replace(played, tags={**request.tags, **played.tags})
-    return file_response(await call_in_worker(client, write_record, record, request.format))
+    return make_file_response(await call_in_worker(client, write_record, record, request.format))
 
 
-def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """Return a download of `contents`, which maps extensions to file contents; several files become a .zip."""
+def make_file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
+    """Make a download of `contents`, which maps extensions to file contents; several files become a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")

@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
+from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, to_client_network
 
 MAX_CONNECTIONS, MAX_CONNECTIONS_PER_NETWORK = 7680, 512  # open at the same time
 CONNECTION_RATE = (500, 100)  # new connections of one client network: in a burst, and per second
@@ -28,7 +28,7 @@ READ_SLICE_BYTES = 1 << 12  # WebSocket data parsed before the limits are checke
 RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
 MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
-MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of one network
+MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of one client network
 IGNORED_UNREAD_BYTES = 1 << 14  # up to this size, unread data may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
 READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds in which a client with unread data must read this many bytes
@@ -43,7 +43,8 @@ LimitKeys = Mapping[str, int]
 class HttpServerConfig(uvicorn.Config):
     """The configuration and limits of the server.
 
-    With `behind_proxy`, connections from this machine are not limited per network: the proxy must limit them itself.
+    With `behind_proxy`, connections from this machine are not limited per client network: the proxy must limit them
+    itself.
     """
 
     def __init__(self, app: Any, behind_proxy: bool = False) -> None:
@@ -77,7 +78,7 @@ class HttpServerConfig(uvicorn.Config):
         address = str((transport.get_extra_info("peername") or ("",))[0])
         if self.behind_proxy and address in ("127.0.0.1", "::1"):
             return {"": self.max_connections}
-        return {"": self.max_connections, f"from {network_of(address)}": MAX_CONNECTIONS_PER_NETWORK}
+        return {"": self.max_connections, f"from {to_client_network(address)}": MAX_CONNECTIONS_PER_NETWORK}
 
     def track(self, connection: "GuardedConnection | GuardedWebSocket") -> None:
         """Check regularly that the client of a connection reads its responses."""
@@ -95,7 +96,7 @@ class HttpServerConfig(uvicorn.Config):
     def abort_unread(self, now: float) -> None:
         """Abort connections whose clients do not read.
 
-        In networks with too much unread data, also abort the connections with the largest buffers.
+        In client networks with too much unread data, also abort the connections with the largest buffers.
         """
         waiting: dict[str, list[tuple[int, GuardedConnection | GuardedWebSocket]]] = defaultdict(list)
         for connection in list(self.connections):
@@ -107,7 +108,7 @@ class HttpServerConfig(uvicorn.Config):
                 connection.transport.abort()
                 continue
             if size:
-                waiting[_network_of(connection)].append((size, connection))
+                waiting[_client_network_of(connection)].append((size, connection))
         for unread in waiting.values():
             total = sum(size for size, _ in unread)
             for size, connection in sorted(unread, key=lambda each: -each[0]):
@@ -240,10 +241,10 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
-def _network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
-    """Return the network of a connection's client; behind a proxy, the network of the last request."""
+def _client_network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
+    """Return the client network of a connection; behind a proxy, the one of the last request."""
     scope: Any = getattr(connection, "scope", None) or {}
-    return network_of(str((scope.get("client") or connection.client or ("",))[0]))
+    return to_client_network(str((scope.get("client") or connection.client or ("",))[0]))
 
 
 class _Server(uvicorn.Server):

@@ -1,8 +1,8 @@
 """Rate limits of login attempts: they slow down guessing without locking users out.
 
-A device (identified by a cookie) or a network that has been used to log in to an account before has its own limit for
-this account.  Attempts from unknown origins are limited per network, per account and in total, which slows down guesses
-from many networks without affecting known devices and networks.
+A device (identified by a cookie) or a client network that has been used to log in to an account before has its own
+limit for this account.  Attempts from unknown origins are limited per client network, per account and in total, which
+slows down guesses from many client networks without affecting known devices and client networks.
 """
 
 import re
@@ -11,35 +11,36 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from awello.web.rate_limits import RateLimits, network_of
+from awello.web.rate_limits import RateLimits, to_client_network
 from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # kept after logging out
-NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # attempts per pair of name and network (or device): in a burst, and per second
-# Attempts from unknown origins, in a burst and per second: per network, per account name, and in total.
+# Attempts in a burst and per second: per pair of account name and client network (or device).
+NAME_AND_ORIGIN_RATE = (10, 1 / 6)
+# Attempts from unknown origins, in a burst and per second: per client network, per account name, and in total.
 NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a request comes from."""
+class LoginOrigin:
+    """Where a login comes from."""
 
     address: str
-    network: str
+    client_network: str
     device: str
     """The value of the device cookie, or a newly generated value."""
 
 
-def read_origin(request: HTTPConnection) -> Origin:
-    """Return the origin of a request."""
+def read_login_origin(request: HTTPConnection) -> LoginOrigin:
+    """Read the origin of a login from a request."""
     address, device = address_of(request), request.cookies.get(DEVICE_COOKIE, "")
     if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
         device = secrets.token_urlsafe(32)
-    return Origin(address, network_of(address), device)
+    return LoginOrigin(address, to_client_network(address), device)
 
 
 class LoginLimits:
-    """The rate limits of login attempts by account, network and device."""
+    """The rate limits of login attempts by account, client network and device."""
 
     def __init__(self) -> None:
         self.name_and_origin_limits, self.network_limits = RateLimits(*NAME_AND_ORIGIN_RATE), RateLimits(*NETWORK_RATE)
@@ -49,19 +50,19 @@ class LoginLimits:
         """Return whether a password from an unknown origin may be hashed; if so, count the attempt."""
         return self.unknown_origin_limits.take("")
 
-    def admit(self, name: str, origin: Origin, known_origin: str | None) -> bool:
+    def admit(self, name: str, origin: LoginOrigin, known_origin: str | None) -> bool:
         """Return whether a password may be tried; if so, count the attempt.
 
-        `known_origin` is the result of `find_known_origin`.
+        `known_origin` is the result of `find_known_login_origin`.
         """
         name = name.lower()
         if known_origin:
             return self.name_and_origin_limits.take(
-                f"{name} {origin.device if known_origin == 'device' else origin.network}"
+                f"{name} {origin.device if known_origin == 'device' else origin.client_network}"
             )
         return (
-            self.network_limits.take(origin.network)
-            and self.name_and_origin_limits.take(f"{name} {origin.network}")
+            self.network_limits.take(origin.client_network)
+            and self.name_and_origin_limits.take(f"{name} {origin.client_network}")
             and self.name_limits.take(name)
             and self.admit_unknown()
         )

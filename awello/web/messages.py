@@ -92,7 +92,7 @@ class ChooseRequest(MovesRequest):
     """A request to let a player choose a move."""
 
     player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
-    seconds: float | None = Field(
+    clock: float | None = Field(
         default=None, ge=0, le=86400, description="Seconds left on the player's clock; default: no clock"
     )
     increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
@@ -100,7 +100,7 @@ class ChooseRequest(MovesRequest):
 
     def to_task(self) -> ChooseTask:
         """Return the task for an engine process."""
-        clock = Clock() if self.seconds is None else Clock(self.seconds, self.increment)
+        clock = Clock() if self.clock is None else Clock(self.clock, self.increment)
         return ChooseTask(self.to_record(), self.player, clock, self.seed)
 
 

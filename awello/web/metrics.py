@@ -10,17 +10,17 @@ def format_metrics(club: ClubService) -> str:
     """Format all metrics."""
     rows: list[tuple[str, str, str, float]] = []
     if memory := _peak_memory_bytes():
-        rows.append(("memory_bytes", "gauge", "peak memory use of the server process", memory))
+        rows.append(("peak_memory_bytes", "gauge", "peak memory use of the server process", memory))
     if club.database is not None:
         server, waits = club.server, sorted(club.server.store.write_seconds)
         rows += [
             ("club_connections", "gauge", "open connections to the club", club.open_connections.counts[""]),
             ("club_accounts_online", "gauge", "accounts online", len(server.online)),
-            ("club_games", "gauge", "games in progress", len(server.live_games)),
+            ("club_live_games", "gauge", "games in progress", len(server.live_games)),
             ("club_seeks", "gauge", "open seeks", len(server.lobby.seeks)),
             ("club_moves_total", "counter", "moves played, including passes", server.counts["moves"]),
             ("club_games_ended_total", "counter", "games finished", server.counts["games ended"]),
-            ("club_storage_failures_total", "counter", "failed writes to the database", server.store.failures),
+            ("club_write_failures_total", "counter", "failed writes to the database", server.store.write_failures),
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]

@@ -1,4 +1,4 @@
-"""Rate limits (token buckets) and concurrency limits, per key such as a network or an account."""
+"""Rate limits (token buckets) and concurrency limits, per key such as a client network or an account."""
 
 import ipaddress
 from collections import Counter, OrderedDict
@@ -98,8 +98,8 @@ class RecentUsage:
             self._used = {each: used for each, used in self._used.items() if self.get(each, now) > 0.01}
 
 
-def network_of(address: str) -> str:
-    """Return the network of an address: an IPv4 address itself, or the /64 of an IPv6 address.
+def to_client_network(address: str) -> str:
+    """Return the client network of an address: an IPv4 address itself, or the /64 of an IPv6 address.
 
     A single client can own a whole /64.
     """

@@ -5,9 +5,9 @@ server, which prevents DNS rebinding, and requests to the API must come from the
 is not a browser.  A body must not be too large and must arrive in time, and a content security policy lets the page
 load only its own files.
 
-The network of the client is charged for the estimated time that the event loop spends on each request.  Requests above
-the limit of the network (`EVENT_LOOP_RATE`) are delayed, or refused if the delay would be too long.  Requests from this
-machine are not charged.
+The client network is charged for the estimated time that the event loop spends on each request.  Requests above the
+limit of the client network (`EVENT_LOOP_RATE`) are delayed, or refused if the delay would be too long.  Requests from
+this machine are not charged.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
-from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
+from awello.web.rate_limits import ConcurrencyLimit, RateLimits, to_client_network
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
-FILES_PATH = "/api/games/files"  # this path accepts files
-TEXT_PATHS = ("/api/detect", "/api/file")  # these accept long texts
+IMPORT_PATH = "/api/games/import"  # this path accepts files
+TEXT_PATHS = ("/api/detect", "/api/export")  # these accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
-EVENT_LOOP_RATE = (500.0, 150.0)  # event loop milliseconds per network: in a burst, and per second
+EVENT_LOOP_RATE = (500.0, 150.0)  # event loop milliseconds per client network: in a burst, and per second
 MAX_DELAY_SECONDS = 6.0  # requests that would be delayed for longer are refused
 MAX_OPEN_REQUESTS_PER_NETWORK = 256
 FILE_COST_MS, API_COST_MS = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
@@ -60,31 +60,33 @@ class RequestGuard:
         self,
         app: ASGIApp,
         host: str = "127.0.0.1",
-        host_names: Sequence[str] = (),
+        hostnames: Sequence[str] = (),
         network_limits: RateLimits | None = None,
     ) -> None:
         self.app = app
         self.accepts_addresses = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
         self.network_limits, self.open_requests = network_limits or RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit()
-        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
+        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in hostnames)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check and handle a request; charge requests from other machines to their network."""
+        """Check and handle a request; charge requests from other machines to their client network."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
         try:
             if address in LOCAL_HOSTS:
                 return await self._handle(scope, headers, receive, send)
-            return await self._handle_remote(network_of(address), scope, headers, receive, send)
+            return await self._handle_remote(to_client_network(address), scope, headers, receive, send)
         except ApiError as error:
             return await send_error(error, scope, receive, send)
 
-    async def _handle_remote(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Handle a request when the limit of its network allows it."""
-        network_limit = self.network_limits.get(network)
+    async def _handle_remote(
+        self, client_network: str, scope: Scope, headers: Headers, receive: Receive, send: Send
+    ) -> None:
+        """Handle a request when the limit of its client network allows it."""
+        network_limit = self.network_limits.get(client_network)
         wait = network_limit.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY_SECONDS)
-        key = {network: MAX_OPEN_REQUESTS_PER_NETWORK}
+        key = {client_network: MAX_OPEN_REQUESTS_PER_NETWORK}
         if wait is None or not self.open_requests.acquire(key):
             raise ApiError(429, "rate_limit", "too many requests: wait a few seconds and try again")
 
@@ -166,9 +168,9 @@ def address_of(client: HTTPConnection) -> str:
     return client.client.host if client.client else ""
 
 
-def network_of_client(client: HTTPConnection) -> str:
-    """Return the network to which the requests and connections of a client are charged."""
-    return network_of(address_of(client))
+def client_network_of(client: HTTPConnection) -> str:
+    """Return the client network to which the requests and connections of a client are charged."""
+    return to_client_network(address_of(client))
 
 
 def _is_address(name: str) -> bool:
@@ -181,7 +183,7 @@ def _is_address(name: str) -> bool:
 
 def _max_body_bytes(scope: Scope) -> int:
     """Return the size limit of a request's body: low for most paths, because the event loop parses the body."""
-    if scope["path"] == FILES_PATH:
+    if scope["path"] == IMPORT_PATH:
         return MAX_FILES_BODY_BYTES
     return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
 

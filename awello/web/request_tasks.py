@@ -12,7 +12,7 @@ from awello.web.connection import cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import Answer, CallTask, Task
 from awello.web.errors import ApiError
-from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, address_of, client_network_of
 
 SERVER_ERROR_CODES = (  # errors with status 503; other errors mean an invalid request (status 400)
     "engine_not_started",
@@ -34,9 +34,9 @@ Result = TypeVar("Result")
 async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
     """Return all answers to a task except `done`; cancel the task if the client disconnects.
 
-    The body of the request must have been read before, because waiting for the disconnection discards it.
+    Read the request body first: waiting for a disconnect discards it.
     """
-    collecting = asyncio.create_task(_collect_answers(task, pool, network_of_client(client)))
+    collecting = asyncio.create_task(_collect_answers(task, pool, client_network_of(client)))
     disconnected = asyncio.create_task(_wait_for_disconnect(client))
     try:
         await asyncio.wait({collecting, disconnected}, return_when=asyncio.FIRST_COMPLETED)
@@ -47,8 +47,8 @@ async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer
         await cancel_tasks(collecting, disconnected)
 
 
-async def _collect_answers(task: Task, pool: EnginePool, network: str) -> list[Answer]:
-    async with aclosing(pool.run(task, network)) as answers:
+async def _collect_answers(task: Task, pool: EnginePool, client_network: str) -> list[Answer]:
+    async with aclosing(pool.run(task, client_network)) as answers:
         *results, last = [answer async for answer in answers]
     if last["type"] == "error":
         status = 503 if last["code"] in SERVER_ERROR_CODES else 400

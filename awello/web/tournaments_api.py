@@ -71,9 +71,9 @@ class TournamentDetailsJson(TournamentJson):
 
 
 @router.get("/tournaments", summary="List tournaments", response_model=list[TournamentJson])
-async def list_tournaments(club: RequiredClub, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
+async def list_tournaments(club: RequiredClub, last: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
     """List the latest tournaments, oldest first."""
-    return [tournament.to_json() for tournament in await club.read(partial(load_tournaments, last=limit))]
+    return [tournament.to_json() for tournament in await club.read(partial(load_tournaments, last=last))]
 
 
 @router.get("/tournaments/{number}", summary="Show a tournament", response_model=TournamentDetailsJson)

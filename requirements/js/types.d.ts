@@ -57,19 +57,19 @@ interface Rules {
 }
 interface Effect { flips: string[]; sown: string[]; captured: [pit: string, seeds: number][] }
 interface OthelloPosition { size: number; cells: string }
-interface AwalePosition { pits: number[]; taken: number[] }
+interface AwalePosition { pits: number[]; captured: number[] }
 type Board = OthelloPosition | AwalePosition;
 type Opening = Record<string, string>;
 interface Position {
   side: number;
   board: Board;
   moves: Record<string, Effect>;
-  refused: Record<string, string>;
+  illegal_pits: Record<string, string>;
   counts: number[];
   over: boolean;
   score: number[] | null;
   winner: number | null;
-  ending: string;
+  end_reason: string;
   opening: Opening | null;
   position?: string;
   provisional?: boolean;
@@ -173,10 +173,10 @@ interface HintNodes { group: Element; value: Element; badge: Element }
 interface Point { ply: number; value: number | null; exact: boolean; loss: number | null; mark: string; side: number; name: string }
 
 interface BoardConfig extends OthelloPosition, AwalePosition {
-  side: number; moves: Record<string, Effect>; refused: Record<string, string>; rotated: boolean; label: string; variant: string;
+  side: number; moves: Record<string, Effect>; illegalPits: Record<string, string>; rotated: boolean; label: string; variant: string;
   sowingDelayMs: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
   hints: Record<string, Hint> | null; preview: (OthelloPosition & AwalePosition & { moves: string[] }) | null;
-  flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; takenBefore: number[];
+  flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; capturedBefore: number[];
 }
 interface Hand { from: number | string; to: number | string; count: number }
 interface SowingFrame extends AwalePosition { hand: Hand | null; highlighted: number | null; ticks: number }

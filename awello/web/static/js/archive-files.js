@@ -66,7 +66,7 @@ export class ArchiveFiles {
       const body = new Blob(batch, { type: "application/octet-stream" });
       if (body.size > MAX_UPLOAD_BYTES) throw Object.assign(new Error(), { code: "file_too_large" });
       const query = new URLSearchParams(batch.flatMap((file) => [["name", file.name], ["size", String(file.size)]]));
-      const { files } = await api("POST", `/api/games/files?${query}`, body);
+      const { files } = await api("POST", `/api/games/import?${query}`, body);
       replaceContent(line, ...renderReport(files[0]));
       notifyChange("archive");
     } catch (error) {
@@ -94,7 +94,7 @@ export class ArchiveFiles {
   async exportGames() {
     this.exportStatus.textContent = "";
     try {
-      const response = await api("GET", `/api/games/file?format=${this.format}&${this.list.formatQuery()}`);
+      const response = await api("GET", `/api/games/export?format=${this.format}&${this.list.formatQuery()}`);
       download(`awello${FILE_EXTENSIONS[this.format]}`, response);
     } catch (error) {
       this.exportStatus.textContent = formatError(error);

@@ -94,7 +94,7 @@ export class ArchiveList {
   async load(before) {
     const request = ++this.request;
     try {
-      const response = await api("GET", `/api/games?limit=${PAGE_SIZE}&${this.query}${before ? `&before=${before}` : ""}`);
+      const response = await api("GET", `/api/games?last=${PAGE_SIZE}&${this.query}${before ? `&before=${before}` : ""}`);
       if (request === this.request) this.show(response, before);
     } catch (error) {
       if (request !== this.request) return;

@@ -30,7 +30,7 @@ function wasPlayedHere({ started, current }) {
 function toArchiveRequest(game) {
   const { current } = game;
   const seconds = current.path.slice(1).map((node) => Math.max(0, Math.round(1000 * (node.seconds ?? 0)) / 1000));
-  return { ...game.toRequest(), players: recordedNames(game), started: game.started, seconds, result: current.result };
+  return { ...game.toRequest(), players: recordedNames(game), started: game.started, seconds, loss: current.result };
 }
 
 /** The player names for the archive: a bot's spec, or the user's name in a game against a bot. @param {Game} given */

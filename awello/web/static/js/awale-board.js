@@ -24,7 +24,7 @@ const PIT_CELL_HEIGHT = 182; // height of a pit's cell, from the middle of the b
 class AwaleBoard extends Board {
   static title = "awale.board";
   static defaults = {
-    side: 0, moves: {}, refused: {}, hints: null, preview: null, marks: [], last: null,
+    side: 0, moves: {}, illegalPits: {}, hints: null, preview: null, marks: [], last: null,
     sowing: null, sowingDelayMs: 120, variant: "abapa",
   };
 
@@ -127,7 +127,7 @@ class AwaleBoard extends Board {
   /** @param {BoardConfig | null} before */
   update(before) {
     const now = this.config;
-    const same = before && String(before.pits) === String(now.pits) && String(before.taken) === String(now.taken);
+    const same = before && String(before.pits) === String(now.pits) && String(before.captured) === String(now.captured);
     if (!before || (same && before.rotated === now.rotated)) return;
     this.finishAnimation();
     if (now.animate && now.sowing && String(before.pits) === String(now.before)) this.#animateSowing();
@@ -172,11 +172,11 @@ class AwaleBoard extends Board {
   paint() {
     if (!this.config) return;
     const { preview, variant, moves } = this.config;
-    const { pits, taken } = this.#frame ?? preview ?? this.config;
+    const { pits, captured } = this.#frame ?? preview ?? this.config;
     const target = this.#frame ? null : this.target;
     setAttribute(this.drawing, "class", preview ? "board-drawing is-preview" : "board-drawing");
     setText(this.variant, t(`game.${variant}`));
-    this.stores.forEach((store, side) => this.#paintStore(store, side, taken[side], target));
+    this.stores.forEach((store, side) => this.#paintStore(store, side, captured[side], target));
     this.pits.forEach((pit, index) => this.#paintPit(pit, index, pits[index], target ? { name: target, ...moves[target] } : null));
   }
 
@@ -196,14 +196,14 @@ class AwaleBoard extends Board {
 
   /** @param {PitNodes} pit @param {number} index @param {number} count @param {(Effect & { name: string }) | null} aimed */
   #paintPit(pit, index, count, aimed) {
-    const { moves, playable, editing, preview, hints, last, refused } = this.config;
+    const { moves, playable, editing, preview, hints, last, illegalPits } = this.config;
     const name = NAMES[index];
     const quiet = this.#frame || preview || editing;
     const caught = aimed?.captured.find(([where]) => where === name);
     /** @type {Record<string, boolean>} */
     const states = {
       "is-open": !quiet && playable && name in moves,
-      "is-refused": !quiet && playable && name in refused,
+      "is-refused": !quiet && playable && name in illegalPits,
       "is-target": aimed?.name === name,
       "is-sown": Boolean(aimed?.sown.includes(name)),
       "is-end": aimed?.sown.at(-1) === name,
@@ -221,14 +221,14 @@ class AwaleBoard extends Board {
 
   /** @param {string} name */
   describe(name) {
-    const { pits, taken, moves, hints, last, refused, playable } = this.config;
+    const { pits, captured, moves, hints, last, illegalPits, playable } = this.config;
     const store = STORES.indexOf(name);
-    if (store >= 0) return [t("awale.store", { side: t(`side.awale.${store}`) }), formatSeeds(taken[store])];
+    if (store >= 0) return [t("awale.store", { side: t(`side.awale.${store}`) }), formatSeeds(captured[store])];
     const parts = [name, formatSeeds(pits[NAMES.indexOf(name)])];
     if (name === last) parts.push(t("board.last"));
     if (name in moves) parts.push(t("awale.playable"), ...this.#describeCapture(moves[name]));
     if (name in moves && hints?.[name]) parts.push(...describeHint(hints[name]));
-    if (playable && refused[name] === "feed") parts.push(t("awale.feed"));
+    if (playable && illegalPits[name] === "feed") parts.push(t("awale.feed"));
     return parts;
   }
 
@@ -241,7 +241,7 @@ class AwaleBoard extends Board {
   refusalReason(name) {
     const pit = NAMES.indexOf(name);
     if (pit < 0) return null;
-    return (pit < 6 ? 0 : 1) === this.config.side ? this.config.refused[name] ?? null : "other";
+    return (pit < 6 ? 0 : 1) === this.config.side ? this.config.illegalPits[name] ?? null : "other";
   }
 }
 

@@ -29,19 +29,19 @@ export function layOutStore(count) {
 }
 
 /**
- * The frames of a sowing: { pits, taken, highlighted, hand, ticks }. A hand { from, to, count } moves across the board,
- * and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
+ * The frames of a sowing: { pits, captured, highlighted, hand, ticks }. A hand { from, to, count } moves across the
+ * board, and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
  * @param {BoardConfig} config
  * @param {(name: string) => number} indexOf
  */
-export function computeSowingFrames({ before, takenBefore, sowing }, indexOf) {
+export function computeSowingFrames({ before, capturedBefore, sowing }, indexOf) {
   if (!sowing) return [];
   const pits = [...before];
-  const taken = [...takenBefore];
+  const captured = [...capturedBefore];
   /** @type {SowingFrame[]} */
   const list = [];
   /** @param {Hand | null} hand @param {number | null} [highlighted] @param {number} [ticks] */
-  const show = (hand, highlighted = null, ticks = 1) => list.push({ pits: [...pits], taken: [...taken], hand, highlighted, ticks });
+  const show = (hand, highlighted = null, ticks = 1) => list.push({ pits: [...pits], captured: [...captured], hand, highlighted, ticks });
   const route = [sowing.from, ...sowing.sown].map(indexOf);
   pits[route[0]] = 0;
   for (let step = 1; step < route.length; step += 1) {
@@ -54,7 +54,7 @@ export function computeSowingFrames({ before, takenBefore, sowing }, indexOf) {
     show(null, pit, 2);
     pits[pit] = 0;
     show({ from: pit, to: mover ? "north" : "south", count }, pit, 2);
-    taken[mover] += count;
+    captured[mover] += count;
   }
   return list;
 }

@@ -58,7 +58,8 @@ function drawBoard(game) {
   const fresh = current !== shownNode && current.parent === shownNode && !reducedMotion();
   board.config = {
     ...common, ...current.position.board, ...lastMove(current), preview: preview && { ...preview.position.board, moves: preview.moves },
-    hints: areHintsVisible() ? toHints(current.analysis) : null, side: current.position.side, moves: current.position.moves, refused: current.position.refused,
+    hints: areHintsVisible() ? toHints(current.analysis) : null, side: current.position.side, moves: current.position.moves,
+    illegalPits: current.position.illegal_pits,
     playable: isBoardPlayable(), marks: allMarks(current), animate: fresh,
   };
   shownNode = current;
@@ -153,8 +154,8 @@ function lastMove(node) {
   const effect = node.parent?.position?.moves[node.move];
   if (!node.parent || !effect || node.move === "pass") return { last: null, flipped: [], sowing: null };
   if (effect.flips) return { last: node.move, flipped: effect.flips };
-  const { pits, taken } = /** @type {AwalePosition} */ (node.parent.position.board);
-  return { last: node.move, sowing: { from: node.move, ...effect }, before: pits, takenBefore: taken };
+  const { pits, captured } = /** @type {AwalePosition} */ (node.parent.position.board);
+  return { last: node.move, sowing: { from: node.move, ...effect }, before: pits, capturedBefore: captured };
 }
 
 /** @param {GameNode} node @param {number} side */

@@ -7,11 +7,6 @@ import { showError, showNotice } from "./notices.js";
 import { loadLinePositions } from "./position-loader.js";
 import { notifyChange, state } from "./store.js";
 
-/** @type {Record<string, string>} */
-const REASONS = {
-  resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", aborted: "aborted", "left the game": "left",
-  "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
-};
 const RETRY_CODES = ["message_rate_limit", "storage"]; // temporary errors: send the same move again
 const RESEND_DELAY_MS = 1000;
 const MAX_ANIMATED_MOVES = 2; // longer sequences are shown without animation
@@ -180,6 +175,6 @@ export class ClubGame {
     const { tip } = this.game.root;
     this.endNode = tip;
     tip.path.slice(1).forEach((node, index) => (node.seconds = seconds?.[index] ?? null));
-    if (reason) tip.result = { loser: winner === null ? null : 1 - winner, reason: REASONS[reason] };
+    if (reason) tip.result = { loser: winner === null ? null : 1 - winner, reason };
   }
 }

@@ -23,7 +23,7 @@ export class ClubProfile {
   async load(name) {
     this.name = name;
     try {
-      const response = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${PAGE_SIZE}`);
+      const response = await api("GET", `/api/club/players/${encodeURIComponent(name)}?last=${PAGE_SIZE}`);
       if (this.name === name) this.show(response);
     } catch (error) {
       if (this.name === name) this.element.replaceChildren(h("p", { class: "error", role: "status" }, formatClubError(error)));
@@ -67,7 +67,7 @@ export class ClubProfile {
 
   async loadMore() {
     try {
-      const { recent_games: last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${PAGE_SIZE}&before=${this.last}`);
+      const { recent_games: last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?last=${PAGE_SIZE}&before=${this.last}`);
       this.addGames(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
       this.more.textContent = formatClubError(error);

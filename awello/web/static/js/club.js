@@ -110,9 +110,9 @@ export class Club {
     else if (type === "rematch") this.handleRematch(message);
     else if (type === "chat") this.chat.handleMessage(message);
     else if (type === "tournament") this.handleTournament(message);
-    else if (type === "tournaments") this.invalidateTournaments();
-    else if (type === "opponent") this.handleOpponent(message);
-    else if (type === "warning") showNotice(t(message.minutes ? "club.warning.wait" : "club.warning", message));
+    else if (type === "tournaments_changed") this.invalidateTournaments();
+    else if (type === "opponent_presence") this.handleOpponent(message);
+    else if (type === "early_exit_warning") showNotice(t(message.minutes ? "club.warning.wait" : "club.warning", message));
     else if (type === "refused") showNotice(formatClubError(message));
     notifyChange("club");
   }

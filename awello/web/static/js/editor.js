@@ -33,36 +33,36 @@ export class Editor {
   }
 
   /** @param {AwalePosition} board @param {string} cell @param {number} more */
-  putSeed({ pits, taken }, cell, more) {
+  putSeed({ pits, captured }, cell, more) {
     if (more > 0 && this.inHand <= 0) return;
     const store = ["south", "north"].indexOf(cell);
-    const [list, index] = store >= 0 ? [taken, store] : /** @type {const} */ ([pits, PITS.indexOf(cell)]);
+    const [list, index] = store >= 0 ? [captured, store] : /** @type {const} */ ([pits, PITS.indexOf(cell)]);
     list[index] = Math.max(0, list[index] + more);
   }
 
   /** Seeds not placed yet. */
   get inHand() {
     if ("cells" in this.board) return 0;
-    return RULES[this.variant].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
+    return RULES[this.variant].points - [...this.board.pits, ...this.board.captured].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** Clear the board. */
   clear() {
     if ("cells" in this.board) this.board = { ...this.board, cells: "-".repeat(this.board.size ** 2) };
-    else this.board = { pits: Array(12).fill(0), taken: [0, 0] };
+    else this.board = { pits: Array(12).fill(0), captured: [0, 0] };
   }
 
   /** Restore the start position. */
   reset() {
     const { start } = RULES[this.variant];
     const seeds = start.split("-").map(Number);
-    this.board = "cells" in this.board ? { ...this.board, cells: start.split(" ")[0] } : { pits: seeds.slice(0, 12), taken: seeds.slice(12, 14) };
+    this.board = "cells" in this.board ? { ...this.board, cells: start.split(" ")[0] } : { pits: seeds.slice(0, 12), captured: seeds.slice(12, 14) };
     this.side = 0;
   }
 
   /** The position in the notation of links and of the API. */
   format() {
     if ("cells" in this.board) return `${this.board.cells} ${"XO"[this.side]}`;
-    return [...this.board.pits, ...this.board.taken, "SN"[this.side]].join("-");
+    return [...this.board.pits, ...this.board.captured, "SN"[this.side]].join("-");
   }
 }

@@ -14,10 +14,10 @@ export function supportsFormat(format, { variant, family, start }) {
 }
 
 /**
- * The result as stored in files: agreed draws are omitted, and other losses become forfeits.
+ * The loss as stored in files: agreed draws are omitted, and other losses become forfeits.
  * @param {GameNode["result"]} result
  */
-function resultForFile(result) {
+function lossForFile(result) {
   if (!result || result.loser === null) return null;
   return ["resigned", "time"].includes(result.reason) ? result : { ...result, reason: "forfeit" };
 }
@@ -31,13 +31,13 @@ export function exportGame(game, format) {
   const { tip } = game.current;
   const seconds = tip.path.slice(1).map((node) => node.seconds);
   const opened = game.saved?.moves === tip.moves.join(" ") ? game.saved.tags : null; // unless the game was continued
-  return api("POST", "/api/file", {
+  return api("POST", "/api/export", {
     ...game.toRequest(tip),
     format,
     players: game.playerNames ?? (game.started ? recordedNames(game) : [null, null]),
     started: game.started,
     seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
-    result: resultForFile(tip.result),
+    loss: lossForFile(tip.result),
     tags: opened ?? {},
   });
 }

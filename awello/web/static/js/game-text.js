@@ -59,7 +59,8 @@ export function formatResult({ current, family }) {
   if (current.result) return winner === null ? t(`result.${current.result.reason}`) : t(`result.${current.result.reason}.${family}`, { winner: sideSubject(family, winner) });
   const [first, second] = current.position.score ?? [0, 0];
   const scores = { most: Math.max(first, second), least: Math.min(first, second) };
-  const ending = current.position.ending ? ` (${t(`ending.${current.position.ending}`, { mover: sideName(family, current.position.side) })})` : "";
+  const { end_reason: reason, side } = current.position;
+  const ending = reason ? ` (${t(`ending.${reason}`, { mover: sideName(family, side) })})` : "";
   return (winner === null ? t("result.draw", scores) : t(`result.win.${family}`, { winner: sideSubject(family, winner), ...scores })) + ending;
 }
 

@@ -132,8 +132,8 @@ function requestBotMove(wait) {
   const { current } = game;
   const ready = performance.now() + wait;
   const { side } = current.position;
-  const clock = current.clocks && game.clock ? { seconds: Math.max(0, current.clocks[side]), increment: game.clock.increment } : {};
-  const question = { ...game.toRequest(), player: game.players[side], seed: (game.seed + current.ply) % 2 ** 32, ...clock };
+  const time = current.clocks && game.clock ? { clock: Math.max(0, current.clocks[side]), increment: game.clock.increment } : {};
+  const question = { ...game.toRequest(), player: game.players[side], seed: (game.seed + current.ply) % 2 ** 32, ...time };
   cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ reply) => {
     if (reply.type === "position") replacePrediction(current, reply);
     if (reply.type === "error") handleError(reply);

@@ -72,7 +72,7 @@ export async function openArchivedGame(number) {
     game.playerNames = response.players;
     game.saved = { number, moves: response.moves.join(" "), tags: response.tags };
     game.current.path.slice(1).forEach((node, index) => (node.seconds = response.seconds[index] ?? null));
-    game.current.result = response.result;
+    game.current.result = response.loss;
     if (await openGame(game)) boardElement()?.scrollIntoView({ block: "nearest" });
   } catch (error) {
     showError(error);

@@ -15,7 +15,7 @@ export const squareIndex = (square, size) => (Number(square[1]) - 1) * size + CO
 export function predictMove(position, move) {
   const effect = position.moves[move];
   const board = "cells" in position.board ? flipDiscs(position.board, position.side, move, effect) : sowSeeds(position.board, position.side, move, effect);
-  const empty = { moves: {}, refused: {}, over: false, score: null, winner: null, ending: "", opening: null };
+  const empty = { moves: {}, illegal_pits: {}, over: false, score: null, winner: null, end_reason: "", opening: null };
   return { ...empty, provisional: true, side: 1 - position.side, board, counts: countPieces(board) };
 }
 
@@ -31,18 +31,18 @@ function flipDiscs({ size, cells: before }, side, move, effect) {
 /** @param {AwalePosition} board @param {number} side @param {string} move @param {Effect} effect */
 function sowSeeds(board, side, move, effect) {
   const pits = [...board.pits];
-  const taken = [...board.taken];
+  const captured = [...board.captured];
   pits[PITS.indexOf(move)] = 0;
   for (const pit of effect.sown) pits[PITS.indexOf(pit)] += 1;
   for (const [pit, seeds] of effect.captured) {
     pits[PITS.indexOf(pit)] = 0;
-    taken[side] += seeds;
+    captured[side] += seeds;
   }
-  return { pits, taken };
+  return { pits, captured };
 }
 
 /** @param {Board} board */
 function countPieces(board) {
-  if ("taken" in board) return board.taken;
+  if ("captured" in board) return board.captured;
   return ["X", "O"].map((disc) => [...board.cells].filter((cell) => cell === disc).length);
 }
