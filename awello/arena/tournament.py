@@ -6,7 +6,7 @@ bot loses only its own games.  After a forfeit, the opponent scores all discs or
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -39,11 +39,6 @@ class Tournament(GamePlan):
     """Number of random opening moves; all games with the same round number have the same opening."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
-    former_names: ClassVar[Mapping[str, str]] = {
-        "memory": "max_memory",
-        "learning": "learning_time",
-        "threads": "max_threads",
-    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # converts names
