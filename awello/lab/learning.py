@@ -223,9 +223,11 @@ def _write_training_runs(report: Report, training_runs: Sequence[TrainingCurves]
     report.add_plot(
         "curves-top1", f"On the validation set: {label}", partial(_draw_curves, training_runs, "top1", label, 100)
     )
-    label = "loss of the policy"
+    label = "policy loss"
     report.add_plot(
-        "curves-moves", f"On the training set: {label}", partial(_draw_curves, training_runs, "moves", label, 1)
+        "curves-policy-loss",
+        f"On the training set: {label}",
+        partial(_draw_curves, training_runs, "policy_loss", label, 1),
     )
 
 
