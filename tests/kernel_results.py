@@ -136,13 +136,13 @@ def print_archive() -> None:
     print(len(tree), [tree.move_values(position) for position in games[0].positions()])
 
 
-def print_networks() -> None:
+def print_perceptrons() -> None:
     """Print the results of a tree search with a perceptron, and the examples from a game of self-play."""
     for game in (Game.OTHELLO4, Game.ABAPA):
-        network = new_perceptron(game, 2, np.random.default_rng(1))
-        found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
+        perceptron = new_perceptron(game, 2, np.random.default_rng(1))
+        found = PerceptronTree(1 << 10, perceptron=perceptron).analyse(Position.start(game), 600.0, 12, 1)
         print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.pv)
-        examples = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
+        examples = PerceptronSelfPlay(game, perceptron, 3).play(np.random.default_rng(2))
         for words, policy, value in zip(examples.words, examples.policies, examples.values, strict=True):
             print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))
 
@@ -161,7 +161,7 @@ def main() -> None:
     print_engine()
     print_awale()
     print_random_games()
-    print_networks()
+    print_perceptrons()
     print_archive()
 
 

@@ -170,7 +170,7 @@ def perceptron(
     check_output(file)
     with resumable(file), show_step_progress(f"train {file.stem}", seconds) as step:
         for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
-            reports.append(asdict(report) | {"total": report.loss.total})
+            reports.append(asdict(report) | {"total_loss": report.loss.total})
             if not json:
                 print(format_report(report), flush=True)
     print_result({"reports": reports, "file": str(file)}, f"written to {file}", json)
@@ -178,6 +178,6 @@ def perceptron(
 
 def format_report(report: TrainingProgress) -> str:
     """Format the progress of a training run in one line."""
-    loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
+    loss = f"loss {report.loss.total:.3f} (policy {report.loss.policy_loss:.3f}, value {report.loss.value_loss:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"
-    return f"{done}, {loss}, {report.points:.0%} of the points against uct"
+    return f"{done}, {loss}, {report.points_share:.0%} of the points against uct"
