@@ -59,15 +59,15 @@ def test_move_orderings_are_compared_in_the_same_games(tmp_path: Path) -> None:
     assert plan.variant == "tournament"
     assert float(rows["without order"]["nodes saved, %"]) == 0
     assert 20 < float(rows["frozen order"]["nodes saved, %"]) < float(rows["live order"]["nodes saved, %"]) + 20
-    assert sum(ordering.nodes_by_ply(played[0])) == sum(map(sum, played[0].nodes))
-    assert ordering.nodes_by_ply(played[0])[:2] == [played[0].nodes[0][0], played[0].nodes[1][0]]
+    assert sum(ordering.list_nodes_by_ply(played[0])) == sum(map(sum, played[0].nodes))
+    assert ordering.list_nodes_by_ply(played[0])[:2] == [played[0].nodes[0][0], played[0].nodes[1][0]]
 
 
 def test_the_tournament_of_report_1(tmp_path: Path) -> None:
     plan = heuristics.make_plan("awale", None, 1, (1,), 1)
     assert (plan.games, plan.variant, len(plan.pairings)) == (2, "tournament", 36)
     played = run_experiment(plan, tmp_path)
-    points, names = heuristics.mean_round_points(plan, played), heuristics.list_players(1)
+    points, names = heuristics.compute_mean_round_points(plan, played), heuristics.list_players(1)
     for pairing, (one, other) in enumerate(plan.pairings):
         first, second = ([game.score[place] for game in played if game.pairing == pairing] for place in (0, 1))
         expected = 3 if sum(first) > sum(second) else 1 if sum(first) == sum(second) else 0

@@ -151,7 +151,7 @@ def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: 
     _write_trees(report, plan.seed)
     for depth in depths:
         _write_sample(report, depth, [each for each in results if each.kind == "sample"], plan.seed)
-    _plot(report, plan.depth, [each for each in results if each.kind == "sample"])
+    _write_plot(report, plan.depth, [each for each in results if each.kind == "sample"])
     _write_game(report, plan.depth, [each for each in results if each.kind == "game"])
     _write_variations(report, range(max(1, plan.depth - 3), plan.depth + 2))
     report.write()
@@ -222,7 +222,7 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
 
 
-def _plot(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
+def _write_plot(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
     def draw(axes: Any) -> None:
         for name in SEARCHES:
             totals = [sum(sum(each.leaves[name][ply : ply + 1]) for each in results) for ply in range(depth)]
