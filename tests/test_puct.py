@@ -204,8 +204,8 @@ def test_it_learns_a_simple_rule() -> None:
     examples = learning.PerceptronExamples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
     learner = learning.PerceptronLearner(make_perceptron(Game.ABAPA))
     losses = [learner.train_step(examples, 0.003, rng) for _ in range(300)]
-    assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
-    assert losses[0].value > 0.5 and losses[-1].value < 0.1
+    assert losses[0].policy_loss > 0.5 and losses[-1].policy_loss < 0.1
+    assert losses[0].value_loss > 0.5 and losses[-1].value_loss < 0.1
 
 
 # ---- self-play ------------------------------------------------------------------------------------------------------
