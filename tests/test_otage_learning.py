@@ -16,7 +16,7 @@ from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.learn.autoplay import AUTOPLAY_EVENT, GAMES_PER_ROUND, AutoplayPlan, autoplay, list_openings
 from awello.limits import Clock, Limit
-from awello.players.otage import ARCHIVE_FILE, LEARNING_EVENT, OtagePlayer, load_game_tree
+from awello.players.otage import ARCHIVE_FILE, LEARNING_EVENT, OtagePlayer, load_opening_tree
 from awello.players.otage_learning import (
     MAX_LEARNING_REPEATS,
     find_first_change,
@@ -150,7 +150,7 @@ def test_interrupted_selfplay_resumes(tmp_path: Path) -> None:
     for stop in (3, 9, GAMES_PER_ROUND + 2, 1 << 20):
         play_until(parts, GAMES_PER_ROUND + 5, stop, plan)
     assert read_folder(parts) == read_folder(whole)
-    assert len(load_game_tree(str(whole / ARCHIVE_FILE))) > 500
+    assert len(load_opening_tree(str(whole / ARCHIVE_FILE))) > 500
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_openings_come_first(tmp_path: Path) -> None:
 
 def test_the_book_grows_and_is_used(tmp_path: Path) -> None:
     assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
-    tree = load_game_tree(str(tmp_path / ARCHIVE_FILE))
+    tree = load_opening_tree(str(tmp_path / ARCHIVE_FILE))
     assert tree.games == 3
     value = tree.value(Position.start())
     player = make_player(f"otage@2,memory={tmp_path}")

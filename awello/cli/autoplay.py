@@ -15,7 +15,7 @@ from awello.evaluate.otage_memory import MEMORY_FILE, TERM_NAMES, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
-from awello.players.otage import ARCHIVE_FILE, load_game_tree
+from awello.players.otage import ARCHIVE_FILE, load_opening_tree
 from awello.players.otage_learning import LearningResult
 from awello.record import Record
 
@@ -88,7 +88,7 @@ def print_report(
     folder: Path, database: str, learnt: list[tuple[Record, LearningResult]], new: int, json: bool
 ) -> None:
     """Print statistics of the games and of what Otage learnt from them."""
-    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
+    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_opening_tree(database))
     lost = [result for record, result in learnt if record.winner is not None]
     changed = sum(result.changed_ply is not None for result in lost)
     repeats = sum(result.repeats for result in lost)

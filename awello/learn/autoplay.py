@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.game_tree import GameTree
+from awello.archive.opening_tree import OpeningTree
 from awello.arena.match import make_pair_job
 from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
 from awello.arena.workers import Jobs, OrderedMap
@@ -101,9 +101,9 @@ def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
 
 
 @lru_cache(2)
-def _unpack_snapshot(snapshot: bytes) -> tuple[OtageMemory, GameTree]:
+def _unpack_snapshot(snapshot: bytes) -> tuple[OtageMemory, OpeningTree]:
     text, games = json.loads(zlib.decompress(snapshot))
-    return OtageMemory.parse(text), GameTree(Record(Position.start(), tuple(moves)) for moves in games)
+    return OtageMemory.parse(text), OpeningTree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
 # ---- rounds ---------------------------------------------------------------------------------------------------------
