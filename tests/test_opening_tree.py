@@ -252,9 +252,9 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
     archive.add(random_record(Game.ABAPA, 1))
     check_values(OpeningTree.of(archive, GameFilter()), games)
     check_values(OpeningTree.of(archive, GameFilter(player="ann")), games[1::2])
-    through = list(games[0].positions())[6]
-    mine = [game for game in games if through.canonical() in {each.canonical() for each in game.positions()}]
-    check_values(OpeningTree.of(archive, GameFilter(through=through)), mine)
+    position = list(games[0].positions())[6]
+    mine = [game for game in games if position.canonical() in {each.canonical() for each in game.positions()}]
+    check_values(OpeningTree.of(archive, GameFilter(position=position)), mine)
     assert len(OpeningTree.of(archive, GameFilter(player="nobody"))) == 0
     with pytest.raises(ConfigError, match="Awalé"):
         OpeningTree.of(archive, GameFilter(games=(Game.ABAPA,)))

@@ -258,7 +258,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
     expect(rows).to_have_count(1)
     page.select_option("#archive-game", "")
     page.keyboard.press("Home")
-    page.check("#archive-through")
+    page.check("#archive-position")
     page.locator("#caption").click()
     for move in ("f5", "d6", "c3", "d3"):
         page.click(f"#explore-{move}")

@@ -26,7 +26,7 @@ class MoveStatistics:
     wins: int
     draws: int
     losses: int
-    score: float | None
+    mean_margin: float | None
     """The mover's mean margin in games played to the end."""
     value: int | None
     """The mover's margin by minimax over the games through the position; None if unknown."""

@@ -44,8 +44,8 @@ class OpeningTree:
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "OpeningTree":
-        """Build the tree of matching games; if both `games` and `through` are empty, only Othello games match."""
-        if not game_filter.games and game_filter.through is None:
+        """Build the tree of matching games; if both `games` and `position` are empty, only Othello games match."""
+        if not game_filter.games and game_filter.position is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))
 

@@ -27,7 +27,7 @@ RESULT_BY_OPTION = {
     "white": "second",
     "north": "second",
     "draw": "draw",
-    "open": "open",
+    "unfinished": "unfinished",
 }
 
 
@@ -60,9 +60,7 @@ class GameOptions:
     ] = ""
     result: Annotated[
         str,
-        typer.Option(
-            help="Winner (black, white, south, north), draw, or open (unfinished); default: all", metavar="RESULT"
-        ),
+        typer.Option(help="Winner (black, white, south, north), draw, or unfinished; default: all", metavar="RESULT"),
     ] = ""
 
     def parse_game(self) -> Game | None:
@@ -79,9 +77,9 @@ class GameOptions:
         if (chosen := self.parse_game()) is not None:
             family = tuple(game for game in Game if game.family == chosen.family)
             games = (chosen,) if self.size or self.variant else family
-        through = self.find_position(moves) if moves else None
+        position = self.find_position(moves) if moves else None
         years, result = parse_years(self.year), RESULT_BY_OPTION.get(self.result, "")
-        return GameFilter(games, self.player, self.event, years, self.opening, result, through)
+        return GameFilter(games, self.player, self.event, years, self.opening, result, position)
 
     def find_position(self, moves: str) -> Position:
         """Return the position after the given moves; if no option selects the game, their notation determines it."""

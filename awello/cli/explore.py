@@ -64,7 +64,7 @@ def print_exploration(exploration: Exploration) -> None:
             f"{branch.games / exploration.games:.1%}",
             format_bar(branch),
             " ".join(f"{share:.0%}" for share in compute_shares(branch)),
-            "" if branch.score is None else f"{branch.score:+.1f}",
+            "" if branch.mean_margin is None else f"{branch.mean_margin:+.1f}",
             *("" if branch.value is None else f"{branch.value:+d}" for _ in values),
             branch.opening.en if branch.opening else "",
         )
