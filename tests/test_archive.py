@@ -214,7 +214,9 @@ def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypa
         connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
 
     monkeypatch.setattr(
-        archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[*schema.ARCHIVE.migrations, add_column])
+        archives,
+        "ARCHIVE_SCHEMA",
+        replace(schema.ARCHIVE_SCHEMA, migrations=[*schema.ARCHIVE_SCHEMA.migrations, add_column]),
     )
     for _ in range(2):
         newer = Archive(archive.location)

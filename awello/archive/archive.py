@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from awello.archive.game_rows import WINNER_DRAW, parse_start, row_to_record, store_records
 from awello.archive.position_index import find_entries
-from awello.archive.schema import ARCHIVE, events, games, players
+from awello.archive.schema import ARCHIVE_SCHEMA, events, games, players
 from awello.errors import ConfigError
 from awello.folders import user_data_folder
 from awello.formats.openings import load_opening_names
@@ -30,7 +30,7 @@ second_players = players.alias()
 
 
 def find_default_location() -> str:
-    """Return the file or database address in `AWELLO_ARCHIVE` or, by default, a file in the user's data folder."""
+    """Return the file or database URL in `AWELLO_ARCHIVE` or, by default, a file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data_folder()
@@ -105,7 +105,7 @@ class Archive:
 
     def __init__(self, location: str | Path | None = None) -> None:
         self.location = str(location or find_default_location())
-        self.engine = open_database(self.location, ARCHIVE)
+        self.engine = open_database(self.location, ARCHIVE_SCHEMA)
 
     def add(self, record: Record) -> int:
         """Add a game and return its number; a game that is already in the archive keeps its number."""

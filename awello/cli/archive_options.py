@@ -14,7 +14,7 @@ from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript, split_transcript
 from awello.position import Position
 from awello.rules.game import Game, find_game
-from awello.storage.addresses import may_exist
+from awello.storage.database_urls import may_exist
 
 MovesOption = Annotated[
     str, typer.Option("--moves", help="Only games that reach the position after MOVES; default: all", metavar="MOVES")
@@ -35,7 +35,7 @@ def open_archive(database: str | None, create: bool = False) -> Archive:
     """Open the given archive, or the user's own by default; a given file must exist unless `create` is set."""
 
     if database is not None and not database.strip():
-        raise ConfigError("--archive is empty: give a file or an address, or omit it to use your own archive")
+        raise ConfigError("--archive is empty: give a file or a database URL, or omit it to use your own archive")
     if database and not create and not may_exist(database):
         raise ConfigError(
             f"archive {database!r} does not exist: create it with 'awello games import FILE --archive {database}'"
