@@ -68,7 +68,7 @@ COMMANDS = [
     ["games", "show", "1", "--archive", "DATABASE"],
     ["games", "export", "x.ggf", "--archive", "DATABASE"],
     ["explore", "--archive", "DATABASE"],
-    ["autoplay", "FOLDER", "--games", "1", "--archive", "DATABASE"],
+    ["autoplay", "--out", "FOLDER", "--games", "1", "--archive", "DATABASE"],
     ["train", "cnn", "DATABASE", "--out", "FOLDER/x"],
     ["serve", "--port", "0", "--no-browser", "--club", "DATABASE"],
     ["club", "create-account", "DATABASE", "Ann"],

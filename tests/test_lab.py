@@ -137,7 +137,7 @@ def test_the_kernels_agree_with_the_searches_of_example_trees(order: bool) -> No
 
 
 def test_the_otage_experiment(tmp_path: Path) -> None:
-    words = ("lab", "otage", "--games", "3", "--depths", "3,4", "--out", str(tmp_path / "out"))
+    words = ("lab", "otage", "--positions", "3", "--depths", "3,4", "--out", str(tmp_path / "out"))
     done = awello(*words)
     assert done.returncode == 0, done.stderr
     assert "20 positions done" in done.stdout

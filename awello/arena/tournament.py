@@ -1,8 +1,8 @@
 """The tournament of report 1: a round robin of bots under the same resource limits.
 
-A round consists of two games, in which the bots take turns to move first.  The bot with the larger total score wins the
-round and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty
-bot loses only its own games.  After a forfeit, the opponent scores all discs or seeds of the game, and the loser none.
+A round consists of two games, in which each bot moves first once.  The bot with the larger total score wins the round
+and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty bot
+loses only its own games.  After a forfeit, the opponent scores all discs or seeds of the game, and the loser none.
 """
 
 import random

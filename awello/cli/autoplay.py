@@ -22,9 +22,7 @@ from awello.record import Record
 
 @app.command()
 def autoplay(
-    folder: Annotated[
-        Path, typer.Argument(help="Otage's memory: folder to create, or to resume from", metavar="FOLDER")
-    ],
+    out: Annotated[Path, typer.Option(help="Otage's memory: folder to write to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
         str | None,
@@ -73,15 +71,15 @@ def autoplay(
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, opening_plies, repeats, games)
     workers, counts = resolve_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
-    with resumable(folder), show_job_progress("autoplay", games) as update:
+    with resumable(out), show_job_progress("autoplay", games) as update:
 
         def show(played: int) -> None:
             counts.append(played)
             update(played)
 
-        learnt = list(play(folder, plan, workers, database or "", show))
+        learnt = list(play(out, plan, workers, database or "", show))
     new = counts[-1] - counts[0] if counts else 0
-    print_report(folder, database or str(folder / ARCHIVE_FILE), learnt, new, json)
+    print_report(out, database or str(out / ARCHIVE_FILE), learnt, new, json)
 
 
 def print_report(
@@ -101,7 +99,7 @@ def print_report(
         return
     print(f"games: {memory.autoplay_games:,d} ({new:,d} new); positions in the book: {positions:,d}")
     if lost:
-        mean = f"Otage learnt from each {repeats / len(lost):.1f} times on average"
+        mean = f"Otage learnt each game {repeats / len(lost):.1f} times on average"
         print(f"games won and lost: {len(lost):,d} ({mean})")
         print(f"games in which the loser would now play differently: {changed:,d}")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))

@@ -53,7 +53,7 @@ def print_exploration(exploration: Exploration) -> None:
     games = format_games(exploration.games) + (f", {name.en}" if name else "")
     console.print(f"{games}: {exploration.position.side_name} to move{value}")
     if not exploration.moves:
-        console.print("no game found that continues from this position")
+        console.print("no archived game continues from this position")
         return
     values = [] if exploration.value is None else ["value"]
     table = Table("move", "games", "played", "", "won, drawn, lost", "mean", *values, "opening")

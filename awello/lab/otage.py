@@ -23,7 +23,7 @@ from awello.record import Record
 from awello.rules.game import Game, find_game
 from awello.search.iterative_deepening import IterativeDeepening, OtageOptions
 
-DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 50, (8,)
+DEFAULT_GAME, DEFAULT_POSITIONS, DEFAULT_DEPTHS = "othello", 50, (8,)
 HINT_LEVELS = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
 ALL_TECHNIQUES, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
 SEARCHES = {
@@ -82,11 +82,11 @@ class SearchPlan(RunPlan[SearchedPosition]):
         return search_position(sample_position(self.seed, at), kind, at, tuple(SEARCHES), self.depth)
 
 
-def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
-    """Plan searches of `games` positions to the maximum depth."""
+def make_plan(game: str, variant: str | None, positions: int, depths: Sequence[int], seed: int) -> SearchPlan:
+    """Plan searches of `positions` random positions to the maximum depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment 'otage' is for Othello on 8x8: omit --game and --variant")
-    return SearchPlan("otage", game, games, max(depths), seed)
+    return SearchPlan("otage", game, positions, max(depths), seed)
 
 
 # ---- search ---------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """A plan of self-play games up to the end of a round, with what Otage had learnt when the round began."""
+    """A plan of self-play games up to the end of a round, with a snapshot of Otage's memory at the round's start."""
 
     limit: Limit | None
     """Limit per move; None: Otage derives its limits from the clock, or uses its default limit if there is no clock."""
@@ -114,7 +114,7 @@ def autoplay(
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, LearningResult]]:
-    """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
+    """Play round by round up to the plan's number of games; yield each game with its `LearningResult`.
 
     `on_progress` receives the number of games played so far.  The games are also added to the archive at
     `archive_location` (default: an archive in `folder`).  Ctrl-C raises `KeyboardInterrupt`; another call resumes the

@@ -98,9 +98,8 @@ class OtagePlayer(Player):
         if self.search is None or self._read_memory_time() != self.memory_read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
-                raise SpecError(
-                    f"memory folder {self.memory!r} does not exist: create it with 'awello autoplay {self.memory}'"
-                )
+                advice = f"create it with 'awello autoplay --out {self.memory}'"
+                raise SpecError(f"memory folder {self.memory!r} does not exist: {advice}")
             self.memory_read_at = self._read_memory_time()
             memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
             archive = self.archive or (str(folder / ARCHIVE_FILE) if (folder / ARCHIVE_FILE).exists() else "")
