@@ -161,6 +161,8 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
     assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
     assert "contains another experiment (different seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
+    assert "give --positions instead of --games" in awello("lab", "otage", "--games", "3").stderr
+    assert "--positions works only" in awello("lab", "ordering", "--positions", "3").stderr
 
 
 def test_searches_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
