@@ -322,7 +322,9 @@ class MoveStatisticsJson(BaseModel):
     wins: int
     draws: int
     losses: int
-    score: float | None = Field(description="The mover's mean margin in games played to the end; null if none did")
+    mean_margin: float | None = Field(
+        description="The mover's mean margin in games played to the end; null if no game was"
+    )
     value: int | None = Field(
         description="The mover's margin by minimax over the games through the position; null if unknown"
     )
@@ -355,21 +357,21 @@ class ImportJson(BaseModel):
     )
     games: int
     new: int = Field(description="The number of games that no earlier import of the same file has added")
-    repeated: int = Field(description="The number of games with the same moves as an older game of the archive")
+    duplicates: int = Field(description="The number of games with the same moves as an older game of the archive")
     unfinished: int
-    damaged: int = Field(description="The number of errors in the file")
-    damage: list[str] = Field(description="The messages of the errors in the file; the API returns only the first ones")
+    error_count: int = Field(description="The number of errors in the file")
+    errors: list[str] = Field(description="The messages of the errors in the file; the API returns only the first ones")
 
     @classmethod
-    def of(cls, report: "ImportReport", max_damage: int | None = None) -> "ImportJson":
-        """Describe the import of a file, with at most `max_damage` error messages."""
-        damage = [" ".join(str(error).split()) for error in report.errors]
+    def of(cls, report: "ImportReport", max_errors: int | None = None) -> "ImportJson":
+        """Describe the import of a file, with at most `max_errors` error messages."""
+        errors = [" ".join(str(error).split()) for error in report.errors]
         fields = {
             "name": report.source.name,
             "format": report.source.format,
             "new": report.games - report.imported_before,
         }
-        return cls.model_validate(vars(report) | fields | {"damaged": len(damage), "damage": damage[:max_damage]})
+        return cls.model_validate(vars(report) | fields | {"error_count": len(errors), "errors": errors[:max_errors]})
 
 
 # ---- reviews --------------------------------------------------------------------------------------------------------

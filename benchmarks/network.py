@@ -44,13 +44,13 @@ def main() -> None:
         for start in range(0, len(words), BATCH_SIZE):
             batch, started = words[start : start + BATCH_SIZE], perf_counter()
             probabilities, values = np.zeros((len(batch), 64), np.float32), np.zeros(len(batch), np.float32)
-            for transform in range(options.symmetries):
+            for symmetry_id in range(options.symmetries):
                 transformed = np.array(
-                    [[apply_symmetry(U(own), transform), apply_symmetry(U(opp), transform)] for own, opp in batch],
+                    [[apply_symmetry(U(own), symmetry_id), apply_symmetry(U(opp), symmetry_id)] for own, opp in batch],
                     np.uint64,
                 )
                 logits, value = network.predict(transformed)
-                probabilities += softmax(logits)[:, SYMMETRY_SQUARES[transform]] / options.symmetries
+                probabilities += softmax(logits)[:, SYMMETRY_SQUARES[symmetry_id]] / options.symmetries
                 values += value / options.symmetries
             seconds += perf_counter() - started
             best = np.argsort(-probabilities, axis=1)[:, :3] == labels[start : start + BATCH_SIZE, :1]

@@ -19,7 +19,7 @@ import httpx2 as httpx
 from websockets.asyncio.client import connect
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from browser import browsing, cell, serving
+from browser import cell, open_browser, run_server_process
 
 OPENING = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7"]
 CLICK = """() => new Promise((resolve) => {
@@ -64,7 +64,7 @@ def find_server(port: str) -> str:
 
 def measure_page(address: str) -> None:
     """Measure the time from opening the page to the first possible move, and from a click to the changed board."""
-    with browsing() as browser:
+    with open_browser() as browser:
         for visit in ("first visit", "second visit"):
             page = browser.new_page()
             started = time.perf_counter()
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("games", type=int, nargs="?", default=30, help="simultaneous games; default: 30")
     parser.add_argument("seconds", type=float, nargs="?", default=30, help="seconds of play; default: 30")
     options = parser.parse_args()
-    with serving("--port", "8499", "--jobs", "2") as address:
+    with run_server_process("--port", "8499", "--jobs", "2") as address:
         measure_page(address)
         asyncio.run(measure_load(address, options.games, options.seconds))
 

@@ -174,7 +174,7 @@ def main() -> None:
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [
             measure_tree_search(game, tree)
-            for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=load_perceptron(game)))
+            for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(perceptron=load_perceptron(game)))
         ]
     table = Table("measurement", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:

@@ -89,7 +89,7 @@ class SearchRunner:
     """Runs every search of a game on given positions."""
 
     def __init__(self, game: Game) -> None:
-        self.game, self.network = game, new_perceptron(game, 1, np.random.default_rng(1))
+        self.game, self.perceptron = game, new_perceptron(game, 1, np.random.default_rng(1))
         self.engines = [Engine(game, hash=1)]
         if game.family == "othello":
             self.engines.append(Engine(game, hash=1, heuristic=Heuristic("tactical")))
@@ -123,15 +123,15 @@ class SearchRunner:
             evaluator = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
             yield analyse(position, "alphabeta_tt", 2, evaluator)
             yield BudgetSearch(self.game, Heuristic(name)).search_depth(position, 2)
-        for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.make_network_tree()):
+        for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.make_perceptron_tree()):
             yield tree.analyse(position, 600.0, 3, 1)
         if self.game == Game.OTHELLO:
             yield IterativeDeepening(OtageMemory()).analyse(position, Limit(depth=2))
 
-    def make_network_tree(self) -> MonteCarloTree:
+    def make_perceptron_tree(self) -> MonteCarloTree:
         """Return a tree search with an untrained perceptron."""
-        network: Perceptron = self.network
-        return PerceptronTree(1 << 9, network=network)
+        perceptron: Perceptron = self.perceptron
+        return PerceptronTree(1 << 9, perceptron=perceptron)
 
 
 def main() -> None:

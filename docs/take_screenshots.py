@@ -14,7 +14,7 @@ from awello.web import club_service
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent / "tests"))
 import clubs  # noqa: E402
-from browser import Visitor, browsing, serving  # noqa: E402
+from browser import Visitor, open_browser, run_server_process  # noqa: E402
 
 OTHELLO_GAME = (
     "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3"
@@ -96,7 +96,11 @@ class ClubAccounts:
 def photograph_club(browser: Browser) -> None:
     """Take a screenshot of a live game beside the lobby."""
     club_service.SIGNUP_RATE = (100, 1)
-    with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
+    with (
+        TemporaryDirectory() as folder,
+        clubs.run_server_thread(Path(folder) / "club.sqlite") as address,
+        ExitStack() as stack,
+    ):
         accounts = ClubAccounts(stack, address)
         visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})
         login = {"name": "Ann", "password": clubs.PASSWORD}
@@ -113,9 +117,9 @@ def photograph_club(browser: Browser) -> None:
 
 def main() -> None:
     """Take all screenshots and write them to the folder of this file."""
-    with browsing() as browser:
+    with open_browser() as browser:
         photograph_club(browser)
-    with serving() as address, browsing() as browser:
+    with run_server_process() as address, open_browser() as browser:
         for name, (link, prepare, settings) in SCREENSHOTS.items():
             visitor = Visitor(browser, address, **{"viewport": {"width": 1200, "height": 960}, **settings})
             page = visitor.open(link)

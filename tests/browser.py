@@ -27,7 +27,7 @@ expect.set_options(timeout=TIMEOUT_MS)
 
 
 @contextmanager
-def serving(*words: str, **environment: str) -> Iterator[str]:
+def run_server_process(*words: str, **environment: str) -> Iterator[str]:
     """Run `awello serve`, yield the address that it prints, and stop it with Ctrl-C."""
     process = subprocess.Popen(
         [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--jobs", "1"))],
@@ -49,7 +49,7 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
 
 
 @contextmanager
-def browsing() -> Iterator[Browser]:
+def open_browser() -> Iterator[Browser]:
     """Start and yield a headless browser, or skip the test if Chromium is not installed."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
@@ -107,7 +107,7 @@ AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # matches conso
 
 
 @contextmanager
-def visiting(browser: Browser, address: str, **settings: Any) -> Iterator[Visitor]:
+def open_window(browser: Browser, address: str, **settings: Any) -> Iterator[Visitor]:
     """Yield a visitor with these browser settings."""
     someone = Visitor(browser, address, **settings)
     yield someone

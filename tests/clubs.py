@@ -33,7 +33,7 @@ class ClubHttpClient(httpx2.Client):
 
 
 @contextmanager
-def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iterator[str]:
+def run_server_thread(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iterator[str]:
     """Run a server in a thread and yield its address; the server has no club if `club` is None."""
     listener = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))

@@ -85,18 +85,18 @@ def game(request: pytest.FixtureRequest) -> Game:
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     """Start a server of the page; all tests share it, because a start takes seconds."""
-    from browser import serving
+    from browser import run_server_process
 
-    with serving() as found:
+    with run_server_process() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
     """Start a browser for the tests of a module."""
-    from browser import browsing
+    from browser import open_browser
 
-    with browsing() as found:
+    with open_browser() as found:
         yield found
 
 

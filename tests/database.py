@@ -79,7 +79,7 @@ def _wait(folder: str) -> None:
 
 
 def new_database(folder: str, name: str) -> str:
-    """Create an empty database and return its address."""
+    """Create an empty database and return its URL."""
     with psycopg.connect(f"host={folder} user=awello dbname=postgres", autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
     return f"postgresql://awello@/{name}?host={folder}"

@@ -6,9 +6,9 @@ import numpy as np
 from conftest import random_record
 
 from awello import Game, Position, Record, parse_position, parse_transcript
-from awello.archive.game_tree import GameTree
+from awello.archive.opening_tree import OpeningTree
 from awello.archive.position_index import build_entries
-from awello.archive.position_keys import END_OF_GAME, position_key
+from awello.archive.position_keys import END_OF_GAME, compute_position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
@@ -48,7 +48,7 @@ def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> 
             if number < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
             for move in (-1, 2, END_OF_GAME):
-                key, canonical_move = position_key(number, *pair, move)
+                key, canonical_move = compute_position_key(number, *pair, move)
                 print(int(key), int(canonical_move))
             if over:
                 break
@@ -132,17 +132,17 @@ def print_archive() -> None:
     entries, margins = build_entries(Game.OTHELLO, [record], [1])
     print(margins, *entries)
     games = [random_record(Game.OTHELLO4, seed) for seed in range(8)]
-    tree = GameTree(games)
+    tree = OpeningTree(games)
     print(len(tree), [tree.move_values(position) for position in games[0].positions()])
 
 
-def print_networks() -> None:
+def print_perceptrons() -> None:
     """Print the results of a tree search with a perceptron, and the examples from a game of self-play."""
     for game in (Game.OTHELLO4, Game.ABAPA):
-        network = new_perceptron(game, 2, np.random.default_rng(1))
-        found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
+        perceptron = new_perceptron(game, 2, np.random.default_rng(1))
+        found = PerceptronTree(1 << 10, perceptron=perceptron).analyse(Position.start(game), 600.0, 12, 1)
         print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.pv)
-        examples = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
+        examples = PerceptronSelfPlay(game, perceptron, 3).play(np.random.default_rng(2))
         for words, policy, value in zip(examples.words, examples.policies, examples.values, strict=True):
             print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))
 
@@ -161,7 +161,7 @@ def main() -> None:
     print_engine()
     print_awale()
     print_random_games()
-    print_networks()
+    print_perceptrons()
     print_archive()
 
 

@@ -28,7 +28,7 @@ class PostgresProxy:
         self.cuts = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def address(self, name: str) -> str:
+    def make_url(self, name: str) -> str:
         return f"postgresql://awello@127.0.0.1:{self.port}/{name}?sslmode=disable&gssencmode=disable"
 
     def _accept(self) -> None:

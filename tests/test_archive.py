@@ -93,13 +93,16 @@ def test_a_repeated_import_changes_nothing(archive: Archive) -> None:
     first = make_source("first", *records[:20], wrong, unfinished, records[3])
     second = make_source("second", *records[10:])
     reports = import_sources(archive, first, second)
-    assert [(r.games, r.repeated, r.unfinished, r.imported_before, r.errors) for r in reports] == [
+    assert [(r.games, r.duplicates, r.unfinished, r.imported_before, r.errors) for r in reports] == [
         (22, 1, 1, 0, [wrong]),
         (20, 10, 0, 0, []),
     ]
     before = read_tables(archive)
     again = import_sources(archive, first, second)
-    assert [(r.games, r.repeated, r.unfinished, r.imported_before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
+    assert [(r.games, r.duplicates, r.unfinished, r.imported_before) for r in again] == [
+        (22, 1, 1, 22),
+        (20, 10, 0, 20),
+    ]
     assert read_tables(archive) == before
     assert len(archive.find_numbers(GameFilter())) == 31
 
@@ -157,7 +160,7 @@ def test_symmetric_games_are_one(archive: Archive) -> None:
         for position, move in zip(record.positions(), record.moves, strict=False):
             (branch,) = explore(archive, position).moves
             assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
-    assert archive.find_numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
+    assert archive.find_numbers(GameFilter(position=turned[2].final)) == [1, 2, 3, 4]
 
 
 def transform_move(move: int, symmetry: int) -> int:
@@ -180,10 +183,10 @@ def test_filters(archive: Archive) -> None:
     assert found(event="OPEN D'ÉTÉ") == [2] and found(games=(Game.ROMEIN, Game.ABAPA)) == [3]
     assert found(years=(1990, 1990)) == [1] and found(years=(1991, 1996)) == [3, 5]
     assert (found(opening="tiger"), found(opening="TIGRE"), found(opening="no such")) == ([5], [1, 5], [])
-    assert [found(result=result) for result in ("first", "second", "draw", "open")] == [[5], [4], [], [1, 2, 3]]
-    through = parse_transcript("f5d6c3d3").final
-    assert found(through=through) == [1, 2, 5] and found(through=through, player="ann") == [5]
-    assert explore(archive, through, GameFilter(player="tamenori")).games == 2
+    assert [found(result=result) for result in ("first", "second", "draw", "unfinished")] == [[5], [4], [], [1, 2, 3]]
+    position = parse_transcript("f5d6c3d3").final
+    assert found(position=position) == [1, 2, 5] and found(position=position, player="ann") == [5]
+    assert explore(archive, position, GameFilter(player="tamenori")).games == 2
     with pytest.raises(ConfigError):
         archive.load_record(0)
 
@@ -211,7 +214,9 @@ def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypa
         connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
 
     monkeypatch.setattr(
-        archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[*schema.ARCHIVE.migrations, add_column])
+        archives,
+        "ARCHIVE_SCHEMA",
+        replace(schema.ARCHIVE_SCHEMA, migrations=[*schema.ARCHIVE_SCHEMA.migrations, add_column]),
     )
     for _ in range(2):
         newer = Archive(archive.location)

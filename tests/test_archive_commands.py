@@ -105,7 +105,7 @@ def test_wthor_is_restored_exactly(tmp_path: Path, location: str) -> None:
     (folder / "WTHOR.TRN").write_bytes(made[".trn"])
     files = read_json("games", "import", str(folder))["files"]
     assert isinstance(files, list)
-    counts = {file["name"]: (file["games"], file["repeated"], file["unfinished"]) for file in files}
+    counts = {file["name"]: (file["games"], file["duplicates"], file["unfinished"]) for file in files}
     assert counts == {
         "WTHOR.JOU": (0, 0, 0),
         "WTHOR.TRN": (0, 0, 0),
@@ -124,8 +124,8 @@ def test_wthor_is_restored_exactly(tmp_path: Path, location: str) -> None:
 def test_the_whole_of_wthor(tmp_path: Path, location: str) -> None:
     files = read_json("games", "import", str(DATA / "wthor"))["files"]
     assert isinstance(files, list)
-    sums = [sum(file[count] for file in files) for count in ("games", "repeated", "unfinished")]
-    assert sums == [137_548, 41, 413] and not any(file["damage"] for file in files)
+    sums = [sum(file[count] for file in files) for count in ("games", "duplicates", "unfinished")]
+    assert sums == [137_548, 41, 413] and not any(file["errors"] for file in files)
     archive = Archive(location)
     for file in (DATA / "wthor").iterdir():
         if file.suffix.lower() in (".wtb", ".jou", ".trn"):

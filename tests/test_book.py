@@ -112,8 +112,6 @@ def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
     avoided.add(position, 3, -4.5)
     assert AvoidedMoves(file).moves_at(position) == {3: -4.5}
     assert AvoidedMoves(file).moves_at(Position.start(Game.ABAPA)) == {}
-    file.write_text(file.read_text().replace('"value"', '"worth"'))  # the JSON key in older files
-    assert AvoidedMoves(file).moves_at(position) == {3: -4.5}
     file.write_text(file.read_text() + "{}\n")
     with pytest.raises(ConfigError, match="line 2"):
         AvoidedMoves(file)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from clubs import PASSWORD, ClubHttpClient, serving, sign_up
+from clubs import PASSWORD, ClubHttpClient, run_server_thread, sign_up
 from database import find_programs, new_database, postgres
 from sqlalchemy import select
 from test_club import create_user
@@ -32,7 +32,7 @@ def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def club(database: Path) -> Iterator[Any]:
     """Run a club; yield a function that creates a new HTTP client."""
-    with serving(database) as address, ExitStack() as stack:
+    with run_server_thread(database) as address, ExitStack() as stack:
         yield lambda: stack.enter_context(ClubHttpClient(base_url=address))
 
 

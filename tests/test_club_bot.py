@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from clubs import ClubHttpClient, serving
+from clubs import ClubHttpClient, run_server_thread
 from conftest import awello
 from sqlalchemy import select
 from waiting import TIMEOUT, wait_until_async
@@ -98,7 +98,7 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
         async with run_bots(bots):
             await wait_until_async(lambda: len(results()) >= 4)  # two games, each logged by both bots
 
-    with serving(file) as address:
+    with run_server_thread(file) as address:
         asyncio.run(
             play([ClubBot(address, one, "greedy", SEEK, log.append), ClubBot(address, two, "random", SEEK, log.append)])
         )
@@ -120,7 +120,7 @@ def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.Mo
             await wait_until_async(lambda: any("won, resigned" in line for line in log))
 
     monkeypatch.setattr(clubs, "choose_move", fail)
-    with serving(file) as address:
+    with run_server_thread(file) as address:
         asyncio.run(play([ClubBot(address, token, "greedy", SEEK, log.append) for token in (one, two)]))
     assert any("the bot resigns after an error (RuntimeError: boom)" in line for line in log)
 
@@ -141,7 +141,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
         async with AsyncExitStack() as stack:
             for more in (4, 4, 500):
                 target = moves(store) + more
-                with serving(file, port) as address:
+                with run_server_thread(file, port) as address:
                     if not port:
                         port = int(address.split(":")[2].strip("/"))
                         bots = [ClubBot(address, each, "uct@30ms", policy, log.append) for each in (one, two)]
@@ -200,7 +200,7 @@ def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, take
 def test_errors_are_one_line(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     create_bots(file)
-    with serving(file) as address:
+    with run_server_thread(file) as address:
         with pytest.raises(ConfigError, match="the club refused random: the token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), TIMEOUT))
         assert ClubHttpClient(base_url=address).get("/api/health").json()["ok"]
@@ -299,7 +299,7 @@ def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None
     def ignore(line: str) -> None:
         pass
 
-    with serving(file) as address:
+    with run_server_thread(file) as address:
         asyncio.run(play([ClubBot(address, one, "pupil", SEEK, ignore), ClubBot(address, two, "random", SEEK, ignore)]))
     games = " ".join(words(LearningPlayer.calls)).split("begin")[1:4]
     for game in games:
@@ -386,7 +386,7 @@ def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> No
             await wait_until_async(lambda: sum("won" in line or "drawn" in line for line in over) >= 10)
 
     spec = f"otage@2,memory={memory}" + ("" if learning else ",learning=false")
-    with serving(file) as address:
+    with run_server_thread(file) as address:
         rival = ClubBot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
         asyncio.run(play([ClubBot(address, one, spec, policy, over.append), rival]))
     with closing(ClubStore(file)) as store:

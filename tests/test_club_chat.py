@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import ClubHttpClient, serving, sign_up
+from clubs import ClubHttpClient, run_server_thread, sign_up
 from test_club_server import ClubHarness, raises_club_error, with_club
 
 from awello.web import club_service
@@ -118,7 +118,7 @@ async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness)
 def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots can use the chat, too; the club does not store chat messages."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
-    with serving(tmp_path / "club.sqlite") as address:
+    with run_server_thread(tmp_path / "club.sqlite") as address:
         ann, rex = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         ann.post("/api/club/bots", json={"name": "rex"})

@@ -17,10 +17,10 @@ from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.files import list_imported_files, read_source, restore_file
 from awello.archive.importer import import_games
-from awello.archive.schema import ARCHIVE
+from awello.archive.schema import ARCHIVE_SCHEMA
 from awello.club.accounts import Account, log_event
 from awello.club.live_game import ClientConnection
-from awello.club.schema import CLUB
+from awello.club.schema import CLUB_SCHEMA
 from awello.club.store import ClubStore
 from awello.errors import ConfigError
 from awello.storage.migrations import STATE_TABLE
@@ -119,7 +119,7 @@ def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
     async def play() -> None:
         club = await ClubHarness(database).open()
         assert columns(inspect(club.store.engine)) == {
-            table.name: set(table.columns.keys()) for table in (STATE_TABLE, *CLUB.tables.sorted_tables)
+            table.name: set(table.columns.keys()) for table in (STATE_TABLE, *CLUB_SCHEMA.tables.sorted_tables)
         }, "changed tables need a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
             club.accounts[name] = Account(number, name, name == "rex")
@@ -138,7 +138,7 @@ def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
 def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
-        table.name: set(table.columns.keys()) for table in (STATE_TABLE, *ARCHIVE.tables.sorted_tables)
+        table.name: set(table.columns.keys()) for table in (STATE_TABLE, *ARCHIVE_SCHEMA.tables.sorted_tables)
     }, "changed tables need a migration in archive/schema.py"
     records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from clubs import ClubHttpClient, serving, sign_up
+from clubs import ClubHttpClient, run_server_thread, sign_up
 from sqlalchemy import Connection, insert, select, update
 from test_club_server import ClubHarness, play_random_moves, raises_club_error, with_club
 
@@ -124,7 +124,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
     """Behind a reverse proxy, the server uses the client network of each client, not the network of the proxy."""
-    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
+    with run_server_thread(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         sign_up(eve, "Eve")

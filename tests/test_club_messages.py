@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import ClubHttpClient, serving, sign_up
+from clubs import ClubHttpClient, run_server_thread, sign_up
 from conftest import ROOT
 
 from awello.protocols import club as protocol
@@ -70,7 +70,7 @@ MALFORMED = [
 @pytest.fixture
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
-    with serving(tmp_path / "club.sqlite") as address:
+    with run_server_thread(tmp_path / "club.sqlite") as address:
         yield address
 
 
@@ -98,7 +98,7 @@ def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.
     """All other messages above the limit are refused with an error that contains the id of the message."""
     monkeypatch.setattr(club_service, "MESSAGE_RATE", (12, 0.001))
     with ExitStack() as stack:
-        address = stack.enter_context(serving(tmp_path / "club.sqlite"))
+        address = stack.enter_context(run_server_thread(tmp_path / "club.sqlite"))
         ann, bob = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         sign_up(bob, "Bob")
@@ -135,7 +135,7 @@ def test_messages_without_an_account_are_charged_to_their_network(
     monkeypatch.setattr(connection, "MAX_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(web, "EVENT_LOOP_RATE", (40.0, 1.0))
     with (
-        serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
+        run_server_thread(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
         ClubHttpClient(base_url=address) as client,
     ):
 

@@ -23,12 +23,12 @@ from awello.club.accounts import (
     load_password_hash,
 )
 from awello.club.live_game import load_game
-from awello.club.schema import CLUB, CODES_BY_OLD_REASON, audit
+from awello.club.schema import CLUB_SCHEMA, CODES_BY_OLD_REASON, audit
 from awello.club.store import ClubStore
 from awello.club.stored_games import load_heartbeat, load_live_games, load_rating, load_rating_changes
 from awello.club.tournament import PLAYING
 from awello.club.tournament_store import find_tournament
-from awello.storage.addresses import parse_address
+from awello.storage.database_urls import parse_database_url
 
 DUMP = Path(__file__).parent / "databases" / "club-before-renaming.sql"
 ANN, BOB, REX = Account(1, "Ann"), Account(2, "Bob"), Account(3, "rex", True, 1)
@@ -39,11 +39,11 @@ def restore(file: Path) -> None:
         connection.executescript(DUMP.read_text())
 
 
-def copy_to_postgres(file: Path, address: str) -> None:
+def copy_to_postgres(file: Path, url: str) -> None:
     """Copy the tables of a SQLite file, with the same columns and rows, to a PostgreSQL database."""
     tables = MetaData()
     source = create_engine(f"sqlite:///{file}", poolclass=NullPool)
-    target = create_engine(parse_address(address, "club"), poolclass=NullPool)
+    target = create_engine(parse_database_url(url, "club"), poolclass=NullPool)
     tables.reflect(source)
     for table in tables.tables.values():
         for column in table.columns:
@@ -57,7 +57,7 @@ def copy_to_postgres(file: Path, address: str) -> None:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Yield the address of the old database, as a SQLite file or on a PostgreSQL server."""
+    """Yield the location of the old database, as a SQLite file or on a PostgreSQL server."""
     file = tmp_path / "club.sqlite"
     restore(file)
     if request.param == "sqlite":
@@ -66,15 +66,15 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         pytest.skip("PostgreSQL is not installed")
     else:
         with postgres() as folder:
-            address = new_database(folder, "club")
-            copy_to_postgres(file, address)
-            yield address
+            url = new_database(folder, "club")
+            copy_to_postgres(file, url)
+            yield url
 
 
 def test_everything_is_found(database: str) -> None:
     with closing(ClubStore(database)) as store:
         inspected = inspect(store.engine)
-        for table in CLUB.tables.sorted_tables:
+        for table in CLUB_SCHEMA.tables.sorted_tables:
             assert {column["name"] for column in inspected.get_columns(table.name)} == set(table.columns.keys())
             names = {index["name"] for index in inspected.get_indexes(table.name)}
             assert {index.name for index in table.indexes} <= names

@@ -40,7 +40,7 @@ def folder() -> Iterator[str]:
 
 @pytest.fixture
 def database(folder: str, request: pytest.FixtureRequest) -> str:
-    """Return the address of an empty database on the server."""
+    """Return the URL of an empty database on the server."""
     return new_database(folder, f"{request.node.originalname[-40:]}-{time.monotonic_ns()}")
 
 
@@ -105,7 +105,7 @@ def open_store(database: str, claim: bool = True) -> ClubStore:
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
 def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: PostgresProxy, moment: str) -> None:
-    store = open_store(proxy.address(name_of(database)))
+    store = open_store(proxy.make_url(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else moment
@@ -125,7 +125,7 @@ def test_a_transaction_lost_by_the_network_does_not_block_the_club(
 ) -> None:
     """Without a timeout, the database server would hold the write lock for hours while it waits for a lost client."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
-    store = open_store(proxy.address(name_of(database)))
+    store = open_store(proxy.make_url(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else FORGET
@@ -139,7 +139,7 @@ def test_a_transaction_lost_by_the_network_does_not_block_the_club(
 
 @needs_postgres
 def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: PostgresProxy) -> None:
-    store = open_store(proxy.address(name_of(database)))
+    store = open_store(proxy.make_url(name_of(database)))
     trigger = """
         CREATE FUNCTION wait() RETURNS trigger AS
             'BEGIN PERFORM pg_advisory_xact_lock(99); RETURN NULL; END' LANGUAGE plpgsql;
@@ -167,7 +167,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: Postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: PostgresProxy, claim: bool) -> None:
     """Commands, and servers that cannot reconnect, have no way to know whether an unanswered COMMIT succeeded."""
-    store = open_store(proxy.address(name_of(database)), claim)
+    store = open_store(proxy.make_url(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
     def cut_here(connection: Connection) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import ClubHttpClient, serving, sign_up
+from clubs import ClubHttpClient, run_server_thread, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
 from test_club_server import ClubHarness, raises_club_error, with_club
@@ -578,7 +578,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
         return state
 
-    with serving(file) as address:
+    with run_server_thread(file) as address:
         end = asyncio.run(play(address))
         assert end["state"] == "ended" and len(end["pairings"]) == 6 and end["round"] == 3
         assert {row["name"] for row in end["standings"]} == set(names) and all(row["bot"] for row in end["standings"])
@@ -598,7 +598,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
 
 def test_users_enter_by_websocket(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    with serving(file) as address, ClubHttpClient(base_url=address) as ann:
+    with run_server_thread(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
         words = ("club", "create-tournament", str(file), "Cup", "--system", "round-robin")
         assert "omit the number of rounds for a round robin" in awello(*words, "--start", "1h", "--rounds", "3").stderr

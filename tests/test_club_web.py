@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from clubs import PASSWORD, ClubHttpClient, serving, sign_up
+from clubs import PASSWORD, ClubHttpClient, run_server_thread, sign_up
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from awello import Record
@@ -20,7 +20,7 @@ from awello.web.club_service import SESSION_COOKIE
 def new_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Yield a function that creates HTTP clients for the same club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
-    with serving(tmp_path / "club.sqlite") as address:
+    with run_server_thread(tmp_path / "club.sqlite") as address:
         yield lambda: ClubHttpClient(base_url=address)
 
 
@@ -121,7 +121,7 @@ def test_metrics(new_client: Any) -> None:
 
 def test_only_configured_host_names_are_served(tmp_path: Path) -> None:
     with (
-        serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
+        run_server_thread(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
         ClubHttpClient(base_url=address) as client,
     ):
         codes = [client.get("/", headers={"host": name}).status_code for name in ("club.example.org", "evil.example")]
@@ -231,7 +231,7 @@ def test_invalid_messages_are_answered_and_finally_close_the_connection(new_clie
 
 
 def test_without_a_club() -> None:
-    with serving(None) as address, ClubHttpClient(base_url=address) as client:
+    with run_server_thread(None) as address, ClubHttpClient(base_url=address) as client:
         login = {"name": "Ann", "password": PASSWORD}
         asked = ["leaderboard", "session", "bots", "players/ann", "players/ann/games"]
         for answer in (

@@ -28,14 +28,14 @@ class PerceptronAsCnn(Cnn):
     """The shipped perceptron with the interface of `Cnn`; it counts the positions that it evaluates."""
 
     def __init__(self) -> None:
-        self.network, self.evaluated = load_perceptron(Game.OTHELLO), 0
+        self.perceptron, self.evaluated = load_perceptron(Game.OTHELLO), 0
 
     def predict(self, words: Words) -> tuple[Reals, Reals]:
         promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
         state = PerceptronState.new()
-        state.layers = self.network.layers
+        state.layers = self.perceptron.layers
         for row, (own, opp) in enumerate(words):
-            values[row] = forward(int(Game.OTHELLO), own, opp, self.network.weights, state)
+            values[row] = forward(int(Game.OTHELLO), own, opp, self.perceptron.weights, state)
             promises[row] = state.outputs[:64]
         self.evaluated += len(words)
         return promises, values
@@ -151,7 +151,7 @@ def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
     """With one leaf per batch, the batched search grows the same tree as the unbatched one."""
     for position in some_positions(4) + some_positions(4, (46, 57)):
         small = PerceptronAsCnn()
-        tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)
+        tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, perceptron=small.perceptron)
         found = other.analyse(position, 10.0, 200, 0)
         tree.reset(position)
         for _ in range(200):

@@ -200,8 +200,8 @@ def test_unknown_ids(client: TestClient, name: str) -> None:
 def store_contest(contests: ContestRunner, number: int) -> Path:
     folder = contests.folder / f"{number:08x}"
     folder.mkdir(parents=True)
-    plan = ContestConfig(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
-    (folder / "contest.json").write_text(f'{{"plan": {plan}, "begun": "2024-01-01T00:00:00Z"}}')
+    config = ContestConfig(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
+    (folder / "contest.json").write_text(f'{{"config": {config}, "started": "2024-01-01T00:00:00Z"}}')
     return folder
 
 

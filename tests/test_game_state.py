@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from clubs import ClubHttpClient, serving
+from clubs import ClubHttpClient, run_server_thread
 
 from awello import Game, Position
 from awello.club import game_state, lag
@@ -236,7 +236,7 @@ def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
     store.submit(SaveGame(played)).result()
     store.submit(partial(save_heartbeat, now=time.time())).result()
     store.close()
-    with serving(tmp_path / "club.sqlite") as address, ClubHttpClient(base_url=address) as visitor:
+    with run_server_thread(tmp_path / "club.sqlite") as address, ClubHttpClient(base_url=address) as visitor:
         with visitor.connect(authorization=f"Bearer {tokens[0]}") as channel:
             state = channel.state(1)
             assert state["ply"] == 1500 and len(state["moves"]) == 1500

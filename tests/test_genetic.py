@@ -244,16 +244,6 @@ def test_it_stops_when_the_time_is_spent() -> None:
     assert next(evolve(CONFIG, fresh, 10.1)).seconds > 9.0
 
 
-def test_files_with_former_names_of_settings_are_resumed(tmp_path: Path) -> None:
-    file, evolution = tmp_path / "weights.json", start_evolution(CONFIG)
-    genetic.save_evolution(file, CONFIG, evolution)
-    saved, former = json.loads(file.read_text()), {name: old for old, name in genetic.FORMER_NAMES.items()}
-    saved["learning"] = {former.get(name, name): value for name, value in saved["learning"].items()}
-    assert {"population", "fighters", "mutation", "largest", "boss_depth"} <= saved["learning"].keys()
-    file.write_text(json.dumps(saved))
-    assert genetic.resume_evolution(file, CONFIG) == evolution
-
-
 def test_other_settings_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
     genetic.save_evolution(file, CONFIG, start_evolution(CONFIG))

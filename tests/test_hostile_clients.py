@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from clubs import PASSWORD, ClubChannel, ClubHttpClient, serving, sign_up
+from clubs import PASSWORD, ClubChannel, ClubHttpClient, run_server_thread, sign_up
 from waiting import TIMEOUT, wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -85,7 +85,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileClub]:
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setattr(club_service, "SIGNUP_RATE", (100, 1))
         patch.setattr(club_service, "SESSION_CHECK_SECONDS", 0.2)
-        yield HostileClub(stack.enter_context(serving(file)), stack)
+        yield HostileClub(stack.enter_context(run_server_thread(file)), stack)
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -105,7 +105,7 @@ def test_clients_that_do_not_answer_pings_are_disconnected(tmp_path: Path, monke
     monkeypatch.setattr(club_connection, "PING_TIMEOUT", 0.5)
     monkeypatch.setattr(club_connection, "PING_SECONDS", 0.2)
     with (
-        serving(tmp_path / "club.sqlite") as address,
+        run_server_thread(tmp_path / "club.sqlite") as address,
         ClubHttpClient(base_url=address).connect() as channel,
         pytest.raises(ConnectionClosed),
     ):

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-from browser import serving
+from browser import run_server_process
 from conftest import ROOT, fresh_awello, restore_interrupts, run
 from waiting import TIMEOUT, wait_until
 
@@ -162,7 +162,7 @@ def test_a_warmup_compiles_everything_once(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("player", ["champion@4", "uct@50n"])
 def test_a_server_answers_before_everything_is_compiled(tmp_path: Path, player: str) -> None:
-    with serving(AWELLO_CACHE=str(tmp_path)) as address:
+    with run_server_process(AWELLO_CACHE=str(tmp_path)) as address:
         for game, move in (("othello", "f5"), ("abapa", "C")):
             body = json.dumps({"game": game, "moves": [move], "player": player}).encode()
             with urlopen(Request(f"{address}api/choose", body, {"content-type": "application/json"})) as answer:

@@ -59,15 +59,15 @@ def test_move_orderings_are_compared_in_the_same_games(tmp_path: Path) -> None:
     assert plan.variant == "tournament"
     assert float(rows["without order"]["nodes saved, %"]) == 0
     assert 20 < float(rows["frozen order"]["nodes saved, %"]) < float(rows["live order"]["nodes saved, %"]) + 20
-    assert sum(ordering.nodes_by_ply(played[0])) == sum(map(sum, played[0].nodes))
-    assert ordering.nodes_by_ply(played[0])[:2] == [played[0].nodes[0][0], played[0].nodes[1][0]]
+    assert sum(ordering.list_nodes_by_ply(played[0])) == sum(map(sum, played[0].nodes))
+    assert ordering.list_nodes_by_ply(played[0])[:2] == [played[0].nodes[0][0], played[0].nodes[1][0]]
 
 
 def test_the_tournament_of_report_1(tmp_path: Path) -> None:
     plan = heuristics.make_plan("awale", None, 1, (1,), 1)
     assert (plan.games, plan.variant, len(plan.pairings)) == (2, "tournament", 36)
     played = run_experiment(plan, tmp_path)
-    points, names = heuristics.mean_round_points(plan, played), heuristics.list_players(1)
+    points, names = heuristics.compute_mean_round_points(plan, played), heuristics.list_players(1)
     for pairing, (one, other) in enumerate(plan.pairings):
         first, second = ([game.score[place] for game in played if game.pairing == pairing] for place in (0, 1))
         expected = 3 if sum(first) > sum(second) else 1 if sum(first) == sum(second) else 0
@@ -137,7 +137,7 @@ def test_the_kernels_agree_with_the_searches_of_example_trees(order: bool) -> No
 
 
 def test_the_otage_experiment(tmp_path: Path) -> None:
-    words = ("lab", "otage", "--games", "3", "--depths", "3,4", "--out", str(tmp_path / "out"))
+    words = ("lab", "otage", "--positions", "3", "--depths", "3,4", "--out", str(tmp_path / "out"))
     done = awello(*words)
     assert done.returncode == 0, done.stderr
     assert "20 positions done" in done.stdout
@@ -161,6 +161,8 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
     assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
     assert "contains another experiment (different seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
+    assert "give --positions instead of --games" in awello("lab", "otage", "--games", "3").stderr
+    assert "--positions works only" in awello("lab", "ordering", "--positions", "3").stderr
 
 
 def test_searches_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:

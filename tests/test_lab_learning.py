@@ -15,23 +15,22 @@ from conftest import awello
 from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import learning
-from awello.lab.curves import (
-    CURVE_COLUMNS,
-    TrainingCurves,
-    find_snapshots,
-    load_shipped_training_runs,
-    read_training,
-    write_training_runs,
-)
 from awello.lab.experiment import ExperimentGame, ExperimentPlan, run_experiment
 from awello.lab.report import Report
+from awello.lab.training_runs import (
+    CURVE_COLUMNS,
+    TrainingRun,
+    find_snapshots,
+    load_shipped_training_runs,
+    read_training_run,
+    write_training_runs,
+)
 
 POLICY_PLAYER = "cnn,symmetries=1"
-SETTINGS = {"network": "residual", "width": 8, "blocks": 1, "view": "mover", "moves": "all"}
-OLDER_NAMES = {"whole": 0, "taught": 0.8, "batch": 4}
-NAMES = {"squeeze_excitation": 0, "teacher_weight": 0.8, "batch_size": 4}
+SETTINGS = {"network": "residual", "channels": 8, "blocks": 1, "input_planes": "mover", "target_moves": "all"}
+SETTINGS |= {"squeeze_excitation": 0, "teacher_weight": 0.8, "batch_size": 4}
 REPORT = {
-    "plan": SETTINGS | NAMES | {"teacher": "some/where/teacher.pt", "learning_rate": 0.1},
+    "config": SETTINGS | {"teacher": "some/where/teacher.pt", "learning_rate": 0.1},
     "parameters": 1234,
     "positions": {"training": 99},
     "test": {"winners": {"top1": 0.123456}, "all": {"top1": 0.2}},
@@ -39,7 +38,7 @@ REPORT = {
 
 
 def make_row(step: int, top1: float = 0.5) -> str:
-    return json.dumps(dict.fromkeys(CURVE_COLUMNS, 0.25) | {"step": step, "top1": top1, "error": 0.7}) + "\n"
+    return json.dumps(dict.fromkeys(CURVE_COLUMNS, 0.25) | {"step": step, "top1": top1, "value_mse": 0.7}) + "\n"
 
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
@@ -59,7 +58,9 @@ def test_four_training_runs_are_shipped() -> None:
     assert (shipped.parameters, report.parameters) == (1_755_603, 4_432_768)
     assert shipped.settings["teacher"] and not report.settings["teacher"]
     differing = {key for key in colours.settings if colours.settings[key] != mover.settings[key]}
-    assert differing == {"view"} and [a == b for a, b in zip(colours.describe(), mover.describe(), strict=True)] == [
+    assert differing == {"input_planes"} and [
+        a == b for a, b in zip(colours.describe(), mover.describe(), strict=True)
+    ] == [
         True,
         False,
         True,
@@ -78,21 +79,18 @@ def test_four_training_runs_are_shipped() -> None:
 
 def test_the_folder_of_a_training_is_read(tmp_path: Path) -> None:
     folder = make_training(tmp_path / "training")
-    found = read_training(folder, "mine")
+    found = read_training_run(folder, "mine")
     assert (found.winners_top1, found.all_top1, found.parameters, found.positions) == (0.1235, 0.2, 1234, 99)
-    assert found.settings == SETTINGS | NAMES | {"teacher": "teacher.pt"}
+    assert found.settings == SETTINGS | {"teacher": "teacher.pt"}
     assert found.curves == (
         (10, 0.25, 0.25, 0.25, 0.25, 0.5, 0.25, 0.25),
         (20, 0.25, 0.25, 0.25, 0.25, 0.5, 0.25, 0.25),
     )
     write_training_runs([found], tmp_path / "file.json")
     (again,) = json.loads((tmp_path / "file.json").read_text())
-    assert TrainingCurves(**again | {"curves": tuple(map(tuple, again["curves"]))}) == found
-    older = REPORT | {"plan": SETTINGS | OLDER_NAMES | {"teacher": "teacher.pt"}, "positions": {"teaching": 99}}
-    (folder / "report.json").write_text(json.dumps(older))
-    assert read_training(folder, "mine") == found, "reports of older versions are read"
+    assert TrainingRun(**again | {"curves": tuple(map(tuple, again["curves"]))}) == found
     (folder / "report.json").unlink()
-    unfinished = read_training(folder, "mine")
+    unfinished = read_training_run(folder, "mine")
     assert unfinished == replace(found, settings={}, parameters=None, positions=None, winners_top1=None, all_top1=None)
     assert unfinished.describe() == (None, None, None)
 
@@ -100,22 +98,22 @@ def test_the_folder_of_a_training_is_read(tmp_path: Path) -> None:
 def test_repeated_evaluations_count_once(tmp_path: Path) -> None:
     lines = [make_row(10, 0.1), make_row(20, 0.2), make_row(30, 0.3), make_row(20, 0.4), make_row(25, 0.5)]
     (tmp_path / "curves.jsonl").write_text("".join(lines))
-    found = read_training(tmp_path, "again")
+    found = read_training_run(tmp_path, "again")
     assert found.column("step") == [10, 20, 25] and found.column("top1") == [0.1, 0.4, 0.5]
 
 
 def test_damaged_training_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read .*curves\.jsonl: give the folder of a training run"):
-        read_training(tmp_path / "nowhere", "")
+        read_training_run(tmp_path / "nowhere", "")
     for text, part in (("", "is empty"), ("{", "is damaged"), ('{"step": 1}\n', "is damaged")):
         (tmp_path / "curves.jsonl").write_text(text)
         with pytest.raises(ConfigError, match=part):
-            read_training(tmp_path, "")
+            read_training_run(tmp_path, "")
     (tmp_path / "curves.jsonl").write_text(make_row(1))
-    for text in ("", "[]", '{"plan": {}}'):
+    for text in ("", "[]", '{"config": {}}'):
         (tmp_path / "report.json").write_text(text)
         with pytest.raises(ConfigError, match=r"report\.json is damaged"):
-            read_training(tmp_path, "")
+            read_training_run(tmp_path, "")
 
 
 def test_snapshots_are_found_by_step(tmp_path: Path) -> None:
@@ -160,8 +158,8 @@ def test_summaries_count_pairs() -> None:
     games = [game(3, 20, 44), game(0, 40, 24), game(1, 32, 32), game(2, 64, 0)]
     plan = ExperimentPlan("quick", "othello", None, (("a", "b"),), 4, 0)
     found = learning.summarise_pairings(plan, games)["a", "b"]
-    assert (found.wins, found.draws, found.losses, found.points) == (2, 1, 1, 0.625)
-    assert found.mean_lead == (16 + 0 + 64 - 24) / 4
+    assert (found.wins, found.draws, found.losses, found.points_share) == (2, 1, 1, 0.625)
+    assert found.mean_margin == (16 + 0 + 64 - 24) / 4
     assert found.milliseconds == pytest.approx((10, 5))
     assert found.half_interval == pytest.approx(1.96 * mean_score([0, 0, 1, 1, 0])[1], rel=1e-3)
 
@@ -220,9 +218,13 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("20", "50.0"),
     ]
     *_, own = table(out, "training_runs")
-    assert own["training"] == f"`{training}`" and own["winners' moves, %"] == "12.35"
+    assert own["training run"] == f"`{training}`" and own["winners' moves, %"] == "12.35"
     plots = {file.stem for file in out.glob("*.svg")}
-    assert plots == {"curves-top1", "curves-moves", "snapshots", "levels"} == {file.stem for file in out.glob("*.png")}
+    assert (
+        plots
+        == {"curves-top1", "curves-policy-loss", "snapshots", "levels"}
+        == {file.stem for file in out.glob("*.png")}
+    )
     before = (out / "games.jsonl").read_text()
     again = list[int]()
     assert len(run_experiment(learning.make_plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
-from clubs import serving
+from clubs import run_server_thread
 from conftest import random_record
 from fastapi.testclient import TestClient
 from websockets.exceptions import ConnectionClosed
@@ -106,7 +106,7 @@ def test_a_class_can_open_the_page_within_its_limit() -> None:
 # ---- WebSockets -----------------------------------------------------------------------------------------------------
 def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_connection, "MAX_ENGINE_CONNECTIONS_PER_NETWORK", 3)
-    with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
+    with run_server_thread(None, names=["club.example.org"]) as address, ExitStack() as stack:
 
         def channel_from(client: str) -> ClientConnection:
             headers = {"x-forwarded-for": client}
@@ -190,7 +190,7 @@ def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPat
     body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
     message = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     message += b"Content-Length: %d\r\n\r\n" % len(body) + body
-    with serving(None) as address, closing(socket.socket()) as connection:
+    with run_server_thread(None) as address, closing(socket.socket()) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(60)
         connection.connect(("127.0.0.1", int(address.rstrip("/").rsplit(":", 1)[1])))

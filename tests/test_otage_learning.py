@@ -16,7 +16,7 @@ from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.learn.autoplay import AUTOPLAY_EVENT, GAMES_PER_ROUND, AutoplayPlan, autoplay, list_openings
 from awello.limits import Clock, Limit
-from awello.players.otage import ARCHIVE_FILE, LEARNING_EVENT, OtagePlayer, load_game_tree
+from awello.players.otage import ARCHIVE_FILE, LEARNING_EVENT, OtagePlayer, load_opening_tree
 from awello.players.otage_learning import (
     MAX_LEARNING_REPEATS,
     find_first_change,
@@ -150,7 +150,7 @@ def test_interrupted_selfplay_resumes(tmp_path: Path) -> None:
     for stop in (3, 9, GAMES_PER_ROUND + 2, 1 << 20):
         play_until(parts, GAMES_PER_ROUND + 5, stop, plan)
     assert read_folder(parts) == read_folder(whole)
-    assert len(load_game_tree(str(whole / ARCHIVE_FILE))) > 500
+    assert len(load_opening_tree(str(whole / ARCHIVE_FILE))) > 500
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_openings_come_first(tmp_path: Path) -> None:
 
 def test_the_book_grows_and_is_used(tmp_path: Path) -> None:
     assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
-    tree = load_game_tree(str(tmp_path / ARCHIVE_FILE))
+    tree = load_opening_tree(str(tmp_path / ARCHIVE_FILE))
     assert tree.games == 3
     value = tree.value(Position.start())
     player = make_player(f"otage@2,memory={tmp_path}")
@@ -184,11 +184,11 @@ def test_the_book_grows_and_is_used(tmp_path: Path) -> None:
 # ---- the command ----------------------------------------------------------------------------------------------------
 def test_the_command(tmp_path: Path) -> None:
     folder = str(tmp_path / "o")
-    done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
+    done = awello("autoplay", "--out", folder, "--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     assert done.returncode == 0 and "games: 3 (3 new)" in done.stdout
-    done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
+    done = awello("autoplay", "--out", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
     assert '"games": 3, "new": 0' in done.stdout
-    done = awello("autoplay", folder, "--games", "4", "--clock", "200ms", "--json", "--jobs", "1")
+    done = awello("autoplay", "--out", folder, "--games", "4", "--clock", "200ms", "--json", "--jobs", "1")
     assert '"games": 4, "new": 1' in done.stdout
     done = awello("match", "othello", f"otage@1,memory={folder}", "random", "--games", "2")
     assert f"otage@1,memory={folder} learnt from 2 games: kept" in done.stdout
@@ -199,18 +199,18 @@ def test_the_command(tmp_path: Path) -> None:
 def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     words = ("--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
-    done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
+    done = awello("autoplay", "--out", str(folder), *words, "--archive", elsewhere)
     assert f"use the player otage,memory={folder},archive={elsewhere}" in done.stdout
-    done = awello("autoplay", str(folder), "--games", "4", *words[2:])
+    done = awello("autoplay", "--out", str(folder), "--games", "4", *words[2:])
     assert done.returncode == 0 and "games: 4 (1 new)" in done.stdout, "the archive may be elsewhere"
     assert len(read_folder(folder)[0]) == 4
     (folder / "games.jsonl").unlink()
-    done = awello("autoplay", str(folder), "--games", "5", *words[2:])
+    done = awello("autoplay", "--out", str(folder), "--games", "5", *words[2:])
     assert done.returncode == 2 and "games.jsonl lacks 4" in done.stderr and done.stderr.count("\n") == 1
     (folder / MEMORY_FILE).write_bytes(b"\xff\xfe\x00 nothing")
-    done = awello("autoplay", str(folder), *words)
+    done = awello("autoplay", "--out", str(folder), *words)
     assert done.returncode == 2 and f"{folder / MEMORY_FILE}, line 1: expected 'NAME = NUMBER'" in done.stderr
-    done = awello("autoplay", str(folder / MEMORY_FILE), *words)
+    done = awello("autoplay", "--out", str(folder / MEMORY_FILE), *words)
     assert done.returncode == 2 and "is a file: give a folder" in done.stderr
 
 
@@ -227,5 +227,5 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_options_are_one_line_errors(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = awello("autoplay", str(tmp_path / "x"), *words)
+    done = awello("autoplay", "--out", str(tmp_path / "x"), *words)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

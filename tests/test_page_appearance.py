@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from browser import Visitor, caption, cell, expect_moves, expect_notice, open_tab, play_by_mouse, visiting
+from browser import Visitor, caption, cell, expect_moves, expect_notice, open_tab, open_window, play_by_mouse
 from playwright.sync_api import Browser, Page, expect
 from test_translations import ENGLISH, FRENCH
 
@@ -44,7 +44,7 @@ def states(page: Page) -> Iterator[str]:
 def test_accessibility(browser: Browser, address: str, family: str, theme: str) -> None:
     """On a phone, in both themes: no serious axe violations, no horizontal scrolling, large touch targets."""
     settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": theme, "has_touch": True, "is_mobile": True}
-    with visiting(browser, address, **settings) as visitor:
+    with open_window(browser, address, **settings) as visitor:
         page = visitor.open(LINKS[family])
         for state in states(page):
             assert accessibility_violations(page, PLACES.get(state)) == [], state
@@ -53,7 +53,7 @@ def test_accessibility(browser: Browser, address: str, family: str, theme: str) 
             page.emulate_media(color_scheme="light" if theme == "light" else "dark")
             assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
             assert find_small_targets(page) == [], state
-    with visiting(browser, address, color_scheme=theme, locale="fr-FR", viewport=PHONE) as visitor:
+    with open_window(browser, address, color_scheme=theme, locale="fr-FR", viewport=PHONE) as visitor:
         page = visitor.open(LINKS[family])
         assert accessibility_violations(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
@@ -121,7 +121,7 @@ def test_themes(browser: Browser, address: str) -> None:
     """Themes, board colours and board sizes are applied and stored."""
     colour = "() => getComputedStyle(document.body).backgroundColor"
     felt = "() => getComputedStyle(document.querySelector('.othello-felt')).fill"
-    with visiting(browser, address, color_scheme="dark") as visitor:
+    with open_window(browser, address, color_scheme="dark") as visitor:
         page = visitor.open("#othello")
         dark = page.evaluate(colour)
         open_tab(page, "settings")

@@ -15,10 +15,10 @@ from browser import (
     expect_moves,
     moves_in_address,
     open_tab,
+    open_window,
     play_by_mouse,
     play_to_end,
-    serving,
-    visiting,
+    run_server_process,
     wait_for_reply,
 )
 from conftest import random_record
@@ -56,7 +56,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def address(location: str) -> Iterator[str]:
-    with serving("--port", "0", "--jobs", "1", "--archive", location) as found:
+    with run_server_process("--port", "0", "--jobs", "1", "--archive", location) as found:
         yield found
 
 
@@ -258,7 +258,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
     expect(rows).to_have_count(1)
     page.select_option("#archive-game", "")
     page.keyboard.press("Home")
-    page.check("#archive-through")
+    page.check("#archive-position")
     page.locator("#caption").click()
     for move in ("f5", "d6", "c3", "d3"):
         page.click(f"#explore-{move}")
@@ -392,7 +392,7 @@ def test_export_files(visitor: Visitor) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_accessibility(browser: Browser, address: str, theme: str) -> None:
     """On a phone, in French, in both themes: no serious axe violations, no horizontal scrolling, no small targets."""
-    with visiting(
+    with open_window(
         browser, address, viewport=PHONE, color_scheme=theme, has_touch=True, is_mobile=True, locale="fr-FR"
     ) as visitor:
         page = visitor.open("#othello?moves=f5d6c3d3*")
@@ -426,7 +426,10 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
         (("--no-archive",), "This server has no archive: ask its operator to enable it."),
         (("--archive", str(broken)), "The archive is not available"),
     ):
-        with serving("--port", "0", "--jobs", "1", *words) as address, visiting(browser, address) as visitor:
+        with (
+            run_server_process("--port", "0", "--jobs", "1", *words) as address,
+            open_window(browser, address) as visitor,
+        ):
             if broken.exists():  # damaged only now, because a server does not start with a broken archive
                 broken.write_text("no database" * 1000)
             visitor.allow_errors(f"{REFUSAL}|status of 503")

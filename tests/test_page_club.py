@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import AWAY, REFUSAL, caption, cell, expect_notice, open_tab, play_by_keyboard, visiting
-from clubs import PASSWORD, serving
+from browser import AWAY, REFUSAL, caption, cell, expect_notice, open_tab, open_window, play_by_keyboard
+from clubs import PASSWORD, run_server_thread
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 from test_page_appearance import PHONE, accessibility_violations, find_small_targets, find_untranslated
 
@@ -30,7 +30,7 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Yield the address of an empty club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
-    with serving(tmp_path / "club.sqlite") as address:
+    with run_server_thread(tmp_path / "club.sqlite") as address:
         yield address
 
 
@@ -42,7 +42,7 @@ def open_pages(
     with ExitStack() as stack:
         pages = []
         for name in names:
-            visitor = stack.enter_context(visiting(browser, address, **settings))
+            visitor = stack.enter_context(open_window(browser, address, **settings))
             visitor.allow_errors(allowed)
             if name:
                 login = {"name": name, "password": PASSWORD}
@@ -245,7 +245,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
         route.on_message(pass_on)
 
     with ExitStack() as stack:
-        with serving(file, port) as address:
+        with run_server_thread(file, port) as address:
             ann, bob, eyes = stack.enter_context(open_pages(browser, address, "Ann", "Bob", "", allowed=AWAY))
             for page in (ann, bob, eyes):
                 page.evaluate("window.stayed = true")
@@ -257,7 +257,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
             expect(page.locator("#club-bar .club-offline")).to_be_visible()
         expect(bob.locator("#club-resign, #club-abort")).to_be_disabled()
         assert bob.locator(OPEN).count() == 0
-        with serving(file, port):
+        with run_server_thread(file, port):
             for page in (ann, bob, eyes):
                 expect(page.locator(".club-offline:visible")).to_have_count(0)
             bob.route_web_socket("**/api/club/live", lose_a_move)
@@ -277,7 +277,7 @@ def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkey
 # ---- accounts and bots ----------------------------------------------------------------------------------------------
 def test_login_errors(browser: Browser, club: str) -> None:
     """Login errors are shown, also in French; fields have the right autocomplete attributes."""
-    with visiting(browser, club) as visitor:
+    with open_window(browser, club) as visitor:
         visitor.allow_errors(REFUSAL)
         page = visitor.open()
         panel = open_tab(page, "club")
@@ -319,7 +319,7 @@ def test_change_password(browser: Browser, club: str) -> None:
     """The password is changed on the user's own profile; other browsers are logged out."""
     session_url, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
     settings = ON_A_PHONE | {"allowed": REFUSAL}
-    with open_pages(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
+    with open_pages(browser, club, "Ann", **settings) as (page,), open_window(browser, club) as other:
         assert other.context.request.post(session_url, data={"name": "Ann", "password": PASSWORD}).ok
         expect(page.locator("#password-open")).to_be_hidden()
         page.click("#club-view-profile")
@@ -401,7 +401,7 @@ def check(page: Page, state: str, sign: str = "body") -> None:
 
 
 def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
-    with serving(None) as address, visiting(browser, address) as visitor:
+    with run_server_thread(None) as address, open_window(browser, address) as visitor:
         urls: list[str] = []
         visitor.page.on("request", lambda request: urls.append(request.url))
         page = visitor.open("#club/1")

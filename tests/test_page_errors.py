@@ -10,10 +10,10 @@ from browser import (
     caption,
     expect_moves,
     expect_notice,
+    open_window,
     play_by_mouse,
     record_in_address,
-    serving,
-    visiting,
+    run_server_process,
     wait_for_reply,
 )
 from playwright.sync_api import Browser, expect
@@ -27,7 +27,7 @@ def test_reload_and_restart(browser: Browser) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = str(listener.getsockname()[1])
-    with serving("--port", port, "--jobs", "1") as address:
+    with run_server_process("--port", port, "--jobs", "1") as address:
         visitor = Visitor(browser, address)
         visitor.allow_errors(AWAY)
         page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
@@ -35,7 +35,7 @@ def test_reload_and_restart(browser: Browser) -> None:
         wait_for_reply(page, 2)
     play_by_mouse(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     expect_notice(page, "The server is not responding")
-    with serving("--port", port, "--jobs", "1"):
+    with run_server_process("--port", port, "--jobs", "1"):
         wait_for_reply(page, 4)
         expect(page.locator("#notice")).to_be_hidden()
         known = "() => history.state.times"
@@ -110,7 +110,7 @@ ERRORS_IN_FRENCH = [
 
 
 def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
-    with visiting(browser, address, locale="fr-FR") as visitor:
+    with open_window(browser, address, locale="fr-FR") as visitor:
         visitor.allow_errors(REFUSAL)
         page = visitor.open("#othello?moves=f5d6*")
         for link, text in ERRORS_IN_FRENCH:
@@ -146,7 +146,7 @@ def test_new_games_in_quick_succession(visitor: Visitor) -> None:
 
 def test_fast_fingers(browser: Browser, address: str) -> None:
     """Clicks and keys during animations and searches never lead to an invalid game."""
-    with visiting(browser, address, reduced_motion="no-preference") as visitor:
+    with open_window(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello?second=greedy")
         page.evaluate(
             """async () => {

@@ -17,11 +17,11 @@ from browser import (
     expect_notice,
     moves_in_address,
     open_tab,
+    open_window,
     play_by_keyboard,
     play_by_mouse,
     play_to_end,
     record_in_address,
-    visiting,
     wait_for_reply,
 )
 from playwright.sync_api import Browser, Page, expect
@@ -115,7 +115,7 @@ def test_undo_at_a_pass(visitor: Visitor) -> None:
 
 def test_motion(browser: Browser, address: str) -> None:
     """Animated discs and seeds end where the rules say, even if the next move interrupts the animation."""
-    with visiting(browser, address, reduced_motion="no-preference") as visitor:
+    with open_window(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello")
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
         for count, move in enumerate(["f5", "d6", "c3"], 1):

@@ -162,10 +162,12 @@ def test_weights_are_learnt(archive: Path) -> None:
 
 def test_steps_of_older_files_are_read() -> None:
     shipped = load_pattern_file(data_file("patterns.npz"))
-    config = PatternTrainingConfig(**shipped.metadata["plan"])
+    config = PatternTrainingConfig(**shipped.metadata["config"])
     no_positions = positions.collect_positions(np.empty((0, 60), np.uint8))
     training = PatternTraining(data_file("patterns.npz"), config, no_positions, 1)
-    assert [step.initial_error for step in training.completed] == [step["before"] for step in shipped.metadata["steps"]]
+    assert [step.initial_error for step in training.completed] == [
+        step["initial_error"] for step in shipped.metadata["steps"]
+    ]
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ from awello.search.montecarlo import PerceptronTree
 GAMES = [Game.OTHELLO, Game.TOURNAMENT]
 
 
-def make_network(game: Game, layers: int = 2, seed: int = 1) -> Perceptron:
+def make_perceptron(game: Game, layers: int = 2, seed: int = 1) -> Perceptron:
     rng = np.random.default_rng(seed)
     made = new_perceptron(game, layers, rng)
     made.weights[:] += rng.normal(0, 0.05, made.weight_count)
@@ -68,7 +68,7 @@ def plain_outputs(made: Perceptron, position: Position) -> npt.NDArray[np.float6
 @pytest.mark.parametrize("layers", [1, 2, 5])
 @pytest.mark.parametrize("game", GAMES)
 def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
-    made, rng, state = make_network(game, layers), random.Random(layers), PerceptronState.new()
+    made, rng, state = make_perceptron(game, layers), random.Random(layers), PerceptronState.new()
     state.layers = layers
     for plies in range(0, 50, 3):
         position = play_random_plies(game, plies, rng)
@@ -80,8 +80,8 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
         assert learning.encode_inputs(made.board, words)[0] == pytest.approx(plain_inputs(position))
 
 
-def test_network_files(tmp_path: Path) -> None:
-    made, file = make_network(Game.OTHELLO6, 3), tmp_path / "six.npz"
+def test_perceptron_files(tmp_path: Path) -> None:
+    made, file = make_perceptron(Game.OTHELLO6, 3), tmp_path / "six.npz"
     made.save(file)
     again = load_perceptron(Game.OTHELLO6, file)
     assert (again.board, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
@@ -110,7 +110,7 @@ def make_batch(made: Perceptron, examples: learning.PerceptronExamples, turn: in
 
 @pytest.mark.parametrize("game", GAMES)
 def test_gradients_agree_with_differences(game: Game) -> None:
-    made, rng = make_network(game, 3), np.random.default_rng(2)
+    made, rng = make_perceptron(game, 3), np.random.default_rng(2)
     shown = make_batch(made, learning.PerceptronSelfPlay(game, made, simulations=20).play(rng))
     reals = (each.astype(float) for each in (shown.inputs, shown.policies, shown.values))
     inputs, policies, values = reals
@@ -139,16 +139,16 @@ def make_impossible_examples(rng: np.random.Generator) -> learning.PerceptronExa
 @pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MAX_LAYERS, 0.5)])
 def test_training_stays_finite_on_impossible_examples(layers: int, dropout: float) -> None:
     rng = np.random.default_rng(3)
-    learner = learning.PerceptronLearner(make_network(Game.ABAPA, layers), dropout)
+    learner = learning.PerceptronLearner(make_perceptron(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
         for _ in range(100):
             loss = learner.train_step(make_impossible_examples(rng), rate, rng)
             assert np.isfinite(loss.total)
-    assert np.isfinite(learner.network.weights).all() and learner.steps == 300
-    assert abs(learner.network.weights).max() == learning.MAX_WEIGHT, "the examples push the weights to their bound"
+    assert np.isfinite(learner.perceptron.weights).all() and learner.steps == 300
+    assert abs(learner.perceptron.weights).max() == learning.MAX_WEIGHT, "the examples push the weights to their bound"
     position, state = Position.start(Game.ABAPA), PerceptronState.new()
     state.layers = layers
-    assert abs(forward(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
+    assert abs(forward(3, U(position.own), U(position.opp), learner.perceptron.weights, state)) <= 1
 
 
 @pytest.mark.slow
@@ -157,15 +157,15 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
     monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that the test takes only minutes
     rng = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, rng), 0.5)
-    buffer = learning.ReplayBuffer(learner.network.move_count)
+    buffer = learning.ReplayBuffer(learner.perceptron.move_count)
     for step in range(100_000):
         if step % 1000 == 0:
-            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, simulations=16)
+            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.perceptron, simulations=16)
             for _ in range(5):
                 buffer.add(selfplay.play(rng))
         examples = make_impossible_examples(rng) if step % 100 == 99 else buffer.sample(rng)
         assert np.isfinite(learner.train_step(examples, learning.LEARNING_RATE, rng).total)
-    assert learner.steps == 100_000 and np.isfinite(learner.network.weights).all()
+    assert learner.steps == 100_000 and np.isfinite(learner.perceptron.weights).all()
 
 
 def test_no_product_of_layers_can_overflow() -> None:
@@ -177,7 +177,7 @@ def test_no_product_of_layers_can_overflow() -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_training_without_bounds_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Train as in report 1: raw seed counts, plain gradient descent, unclipped gradients."""
-    rng, made = np.random.default_rng(3), make_network(Game.ABAPA, MAX_LAYERS)
+    rng, made = np.random.default_rng(3), make_perceptron(Game.ABAPA, MAX_LAYERS)
     monkeypatch.setattr(learning, "TYPICAL_SEEDS", np.ones(14, np.float32))
     weights = made.weights.copy()
     for _ in range(100):
@@ -202,10 +202,10 @@ def test_it_learns_a_simple_rule() -> None:
     policies = np.zeros((256, 6), np.float32)
     policies[range(256), [(int(moves) & -int(moves)).bit_length() - 1 for moves in words[:, 2]]] = 1
     examples = learning.PerceptronExamples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
-    learner = learning.PerceptronLearner(make_network(Game.ABAPA))
+    learner = learning.PerceptronLearner(make_perceptron(Game.ABAPA))
     losses = [learner.train_step(examples, 0.003, rng) for _ in range(300)]
-    assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
-    assert losses[0].value > 0.5 and losses[-1].value < 0.1
+    assert losses[0].policy_loss > 0.5 and losses[-1].policy_loss < 0.1
+    assert losses[0].value_loss > 0.5 and losses[-1].value_loss < 0.1
 
 
 # ---- self-play ------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
 
 
 def test_games_give_valid_examples(game: Game) -> None:
-    selfplay, rng = learning.PerceptronSelfPlay(game, make_network(game), simulations=16), np.random.default_rng(5)
+    selfplay, rng = learning.PerceptronSelfPlay(game, make_perceptron(game), simulations=16), np.random.default_rng(5)
     for _ in range(3):
         examples = selfplay.play(rng)
         *positions, _ = replay(game, examples)
@@ -238,7 +238,7 @@ def test_games_give_valid_examples(game: Game) -> None:
 
 def test_values_average_the_tree_and_the_result() -> None:
     """With a perceptron that predicts draws, an example's value is half of the mover's result, even after passes."""
-    made, rng, passes = make_network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
+    made, rng, passes = make_perceptron(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
     selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, simulations=2)
     while passes < 5:
@@ -267,7 +267,7 @@ def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("turn", range(8))
 def test_symmetries_map_boards_and_policies_alike(turn: int) -> None:
     """After a symmetry, the legal moves match the board and keep their probabilities."""
-    made = make_network(Game.OTHELLO)
+    made = make_perceptron(Game.OTHELLO)
     examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, simulations=8).play(np.random.default_rng(6))
     turned = make_batch(made, examples, turn)
     for row, policy in enumerate(examples.policies):
@@ -318,15 +318,15 @@ def test_the_command(tmp_path: Path) -> None:
     done = fresh_awello(*words)
     assert done.returncode == 0, done.stderr
     reports = json.loads(done.stdout)["reports"]
-    assert reports and all(0 <= report["points"] <= 1 and report["games"] > 0 for report in reports)
+    assert reports and all(0 <= report["points_share"] <= 1 and report["games"] > 0 for report in reports)
     assert load_perceptron_file(out).board == "othello4"
 
 
 # ---- the search tree ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", GAMES)
 def test_counts_add_up(game: Game) -> None:
-    made, rng = make_network(game), random.Random(1)
-    tree, position = PerceptronTree(max_nodes=1 << 15, network=made), play_random_plies(game, 6, rng)
+    made, rng = make_perceptron(game), random.Random(1)
+    tree, position = PerceptronTree(max_nodes=1 << 15, perceptron=made), play_random_plies(game, 6, rng)
     found = tree.analyse(position, 60.0, 1500, 0)
     assert found.leaves == 1500 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
@@ -346,14 +346,14 @@ def test_counts_add_up(game: Game) -> None:
 
 
 def test_a_full_tree_keeps_searching() -> None:
-    tree = PerceptronTree(max_nodes=1 << 10, network=make_network(Game.OTHELLO))
+    tree = PerceptronTree(max_nodes=1 << 10, perceptron=make_perceptron(Game.OTHELLO))
     found = tree.analyse(Position.start(), 60.0, 3000, 0)
     assert found.leaves == 3000 and found.nodes <= 1 << 10
 
 
 def test_priors_are_the_softmax_of_the_network() -> None:
-    made, position = make_network(Game.TOURNAMENT), play_random_plies(Game.TOURNAMENT, 9, random.Random(2))
-    tree = PerceptronTree(max_nodes=1 << 10, network=made)
+    made, position = make_perceptron(Game.TOURNAMENT), play_random_plies(Game.TOURNAMENT, 9, random.Random(2))
+    tree = PerceptronTree(max_nodes=1 << 10, perceptron=made)
     found = tree.analyse(position, 60.0, 1, 0)
     promises = plain_outputs(made, position)[list(position.legal_moves())]
     shares = np.exp(promises) / np.exp(promises).sum()
@@ -363,16 +363,16 @@ def test_priors_are_the_softmax_of_the_network() -> None:
 
 def test_a_win_within_reach_is_found() -> None:
     """Even with an untrained perceptron, the search finds the win, because it values finished games by their result."""
-    made, found, solved, rng = make_network(Game.OTHELLO), 0, 0, random.Random(3)
+    made, found, solved, rng = make_perceptron(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
         position = reference_search.random_position(Game.OTHELLO, 6, rng)
         values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
-            found += values[PerceptronTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0
+            found += values[PerceptronTree(1 << 14, perceptron=made).analyse(position, 60.0, 4000, 1).move] > 0
     assert found >= 11
     winning = parse_position("0-0-0-0-0-2-0-1-9-9-0-0-23-4-S", Game.ABAPA)
-    analysis = PerceptronTree(1 << 14, network=make_network(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
+    analysis = PerceptronTree(1 << 14, perceptron=make_perceptron(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
     assert winning.format_move(analysis.move) == "F" and analysis.value == pytest.approx(1)
 
 

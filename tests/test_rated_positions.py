@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import ClubHttpClient, serving, sign_up
+from clubs import ClubHttpClient, run_server_thread, sign_up
 from conftest import random_record
 from websockets.sync.client import connect
 
@@ -127,7 +127,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
     """Run a club with a rated game in progress; yield its address and the moves of the game."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rated_positions, "MIN_INDEXED_PLY", 8)
-        with serving(tmp_path_factory.mktemp("club") / "club.sqlite") as address:
+        with run_server_thread(tmp_path_factory.mktemp("club") / "club.sqlite") as address:
             people = [ClubHttpClient(base_url=address) for _ in range(2)]
             for person, name in zip(people, ("Ann", "Bob"), strict=True):
                 sign_up(person, name)

@@ -294,30 +294,6 @@ def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         play_tournament(tournament, tmp_path)
 
 
-FORMER_NAMES = {
-    "max_memory": "memory",
-    "learning_time": "learning",
-    "max_threads": "threads",
-    "max_seconds": "worst",
-    "cpu_seconds": "processor",
-    "memory_bytes": "memory",
-    "learning_seconds": "learning",
-}
-
-
-def test_a_folder_with_former_names_is_resumed(tmp_path: Path) -> None:
-    """Older versions stored limits and resource use under other names."""
-    tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1, limits=ResourceLimits(max_memory=1000))
-    played = play_tournament(tournament, tmp_path)
-    for name in ("configuration.json", "games.jsonl"):
-        text = (tmp_path / name).read_text()
-        for current, former in FORMER_NAMES.items():
-            text = text.replace(f'"{current}"', f'"{former}"')
-        (tmp_path / name).write_text(text)
-    assert '"worst"' in text
-    assert play_tournament(tournament, tmp_path) == played
-
-
 @pytest.mark.parametrize(
     ("file", "content"),
     [("configuration.json", "{"), ("configuration.json", "3"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")],

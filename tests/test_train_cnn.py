@@ -16,12 +16,11 @@ from random_games import play_random_moves
 from awello import Game, Position, Record
 from awello.cli.train_cnn import BATCH_SIZES, describe_training, draw_curves, format_report
 from awello.errors import ConfigError
-from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_games import pack_games
 
 FIGURES = {"positions": 1200, "top1": 0.5, "top3": 0.75}
 REPORT = {
-    "plan": {"network": "residual", "view": "mover", "moves": "all", "batch_size": 256},
+    "config": {"network": "residual", "input_planes": "mover", "target_moves": "all", "batch_size": 256},
     "parameters": 127_315,
     "games": {"training": 900, "validation": 20, "test": 100},
     "positions": {"training": 54_000, "validation": 1200, "test": 6000},
@@ -66,7 +65,7 @@ def test_without_torch_the_error_names_the_extra(tmp_path: Path) -> None:
         (["README.md", "nowhere"], "'nowhere' does not exist"),
         (["README.md", "--duration", "0s"], "--duration 0s is not positive"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
-        (["README.md", "--view", "both"], "Invalid value for '--view'"),
+        (["README.md", "--input-planes", "both"], "Invalid value for '--input-planes'"),
         ([], "Missing argument"),
     ],
 )
@@ -85,13 +84,6 @@ def test_games_without_moves_are_left_out() -> None:
     assert len(pack_games([*make_records(2), Record(Position.start(), ())])["year"]) == 2
 
 
-def test_settings_of_older_files_are_renamed() -> None:
-    older = {"network": "report", "width": 8, "whole": 0, "taught": 0.5, "every": 10}
-    newer = {"network": "report0", "width": 8, "squeeze_excitation": 0, "teacher_weight": 0.5, "eval_interval": 10}
-    assert rename_former_settings(older) == rename_former_settings(newer) == newer
-    assert CnnConfig(**newer).eval_interval == 10  # type: ignore[arg-type]
-
-
 def test_the_report_is_a_table() -> None:
     lines = format_report(REPORT)
     assert lines[1].split() == ["winners'", "moves", "1,200", "50.00%", "75.00%"]
@@ -102,13 +94,13 @@ def test_the_report_is_a_table() -> None:
     assert describe_training(REPORT, Path("mine"))[-1] == (
         f"to play with the network, use the player cnn,weights={Path('mine', 'network.onnx')}"
     )
-    other = REPORT | {"plan": REPORT["plan"] | {"network": "report0", "view": "one"}}  # type: ignore[operator]
+    other = REPORT | {"config": REPORT["config"] | {"network": "report0", "input_planes": "one"}}  # type: ignore[operator]
     assert "no player" in describe_training(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 
 
 def test_the_curves_are_drawn() -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure()
-    rows = [{"step": step, "moves": 3 / step, "top1": step / 10, "top1_all": step / 20} for step in (1, 2, 3)]
+    rows = [{"step": step, "policy_loss": 3 / step, "top1": step / 10, "top1_all": step / 20} for step in (1, 2, 3)]
     draw_curves(figure.add_subplot(), rows)
     loss, found = ([line.get_ydata() for line in axes.get_lines()] for axes in figure.axes)
     assert list(loss[0]) == [3, 1.5, 1]
@@ -192,7 +184,7 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def train(*words: str) -> Any:
     """Train the smallest possible network."""
-    return awello("train", "cnn", *words, "--duration", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
+    return awello("train", "cnn", *words, "--duration", "1s", "--channels", "8", "--blocks", "1", "--device", "cpu")
 
 
 def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
@@ -219,7 +211,7 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
     assert report["games"]["test"] == 8 and sum(report["games"].values()) == 28
     assert report["finished"] and report["step"] == rows[-1]["step"]
     assert report["test"]["all"]["positions"] > 300 and report["test"]["all_new"]["positions"] == 0
-    spec = done.stdout.splitlines()[-1].split()[2]
+    spec = done.stdout.split()[-1]
     player, position = make_player(spec), Position.start()
     player.begin(Game.OTHELLO, 0)
     from awello.limits import Clock
@@ -269,8 +261,8 @@ def test_an_interrupted_training_is_resumed(learning: Any, tmp_path: Path, monke
 def test_invalid_input_is_refused(learning: Any, tmp_path: Path) -> None:
     cut = [replace(play_random_moves(Game.OTHELLO, seed, 20)) for seed in range(9)]
     np.savez(tmp_path / "cut.npz", **pack_games(cut))  # type: ignore[arg-type]
-    for moves in ("all", "winners"):
-        done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--moves", moves)
+    for target_moves in ("all", "winners"):
+        done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--target-moves", target_moves)
         assert done.returncode == 2 and "no training game is finished" in done.stderr
     (tmp_path / "text.npz").write_text("no games")
     done = train(str(tmp_path / "text.npz"), "--out", str(tmp_path / "out"))
@@ -285,9 +277,9 @@ def test_invalid_input_is_refused(learning: Any, tmp_path: Path) -> None:
 def test_the_network_of_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BATCH_SIZES, "cpu", 16)
     file, out = make_file(tmp_path, 12, "2022"), tmp_path / "out"
-    done = train(file, "--network", "report0", "--view", "one", "--moves", "winners", "--out", str(out))
+    done = train(file, "--network", "report0", "--input-planes", "one", "--target-moves", "winners", "--out", str(out))
     assert done.returncode == 0 and "no player can use this network" in done.stdout
     student = tmp_path / "student"
     done = train(file, "--teacher", str(out / "weights.pt"), "--out", str(student), "--json")
-    assert done.returncode == 0 and json.loads(done.stdout)["plan"]["teacher"] == str(out / "weights.pt")
+    assert done.returncode == 0 and json.loads(done.stdout)["config"]["teacher"] == str(out / "weights.pt")
     assert (student / "network.onnx").exists()

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from browser import serving
+from browser import run_server_process
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from starlette.websockets import WebSocketDisconnect
@@ -287,7 +287,7 @@ SEARCH_PATHS = ("/api/analyse", "/api/choose", "/api/review")
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving("--port", "0", "--jobs", "1") as found:
+    with run_server_process("--port", "0", "--jobs", "1") as found:
         yield found
 
 

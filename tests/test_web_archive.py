@@ -102,7 +102,7 @@ def test_explore_matches_the_explorer(client: TestClient, location: str, game: G
         assert (found["value"] is None) == (game >= Game.ABAPA)
         for result, branch in zip(found["moves"], expected.moves, strict=True):
             assert result["move"] == line.final.format_move(branch.move)
-            for part in ("games", "wins", "draws", "losses", "score", "value"):
+            for part in ("games", "wins", "draws", "losses", "mean_margin", "value"):
                 assert result[part] == getattr(branch, part)
 
 
@@ -111,7 +111,7 @@ def test_openings_are_named_in_both_languages(client: TestClient, location: str)
     found = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3"]}).json()
     assert found["opening"] is None
     assert found["moves"] == [
-        {"move": "c4", "games": 1, "wins": 0, "draws": 0, "losses": 0, "score": None, "value": None,
+        {"move": "c4", "games": 1, "wins": 0, "draws": 0, "losses": 0, "mean_margin": None, "value": None,
          "opening": {"en": "Tiger", "fr": "Tigre"}}
     ]  # fmt: skip
     after = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3", "c4"]}).json()
@@ -230,11 +230,11 @@ def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     for result, winner in (("first", 0), ("second", 1)):
         expected = [number for number, record in enumerate(library, 1) if record.winner == winner]
         assert numbers(client, result=result) == expected[::-1]
-    through = {"game": "othello", "through": format_position(Position.start())}
-    assert numbers(client, **through) == [7, 6, 5, 4, 3, 2, 1]
-    assert numbers(client, **through, last=2, before=6) == [5, 4]
-    assert numbers(client, **through, player="bob", last=3) == [7, 5, 3]
-    after = {"game": "othello", "through": format_position(parse_transcript(TIGER).final)}
+    reached = {"game": "othello", "position": format_position(Position.start())}
+    assert numbers(client, **reached) == [7, 6, 5, 4, 3, 2, 1]
+    assert numbers(client, **reached, last=2, before=6) == [5, 4]
+    assert numbers(client, **reached, player="bob", last=3) == [7, 5, 3]
+    after = {"game": "othello", "position": format_position(parse_transcript(TIGER).final)}
     assert numbers(client, **after) == [7]
 
 
@@ -270,8 +270,8 @@ def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> Non
         ("/api/games?last=1000", 422, "last"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
-        ("/api/games?through=XO", 400, "the rules of its game"),
-        ("/api/games?game=othello&through=XO", 400, "board"),
+        ("/api/games?position=XO", 400, "the rules of its game"),
+        ("/api/games?game=othello&position=XO", 400, "board"),
     ],
 )
 def test_invalid_queries_get_a_clear_message(client: TestClient, path: str, status: int, words: str) -> None:
@@ -322,7 +322,7 @@ def test_files_of_every_format(client: TestClient, location: str, format_name: s
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
     files = [(f"games{suffix}", content) for suffix, content in contents.items()]
-    expected = {"games": len(records), "repeated": 0, "unfinished": 0, "damaged": 0, "damage": []}
+    expected = {"games": len(records), "duplicates": 0, "unfinished": 0, "error_count": 0, "errors": []}
     result = send(client, *files)
     assert result[0] == {"name": files[0][0], "format": format_name, "new": len(records), **expected}
     assert [one["format"] for one in result[1:]] == ["names"] * (len(files) - 1)
@@ -356,11 +356,11 @@ def test_one_file_needs_no_size(client: TestClient, location: str) -> None:
 def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None:
     lines = ["f5d6c3", *["f5a1"] * 12, "f5d6c3"]
     (result,) = send(client, ("list.txt", "\n".join(lines).encode()))
-    assert (result["games"], result["repeated"], result["damaged"], len(result["damage"])) == (2, 1, 12, 10)
-    assert result["damage"][0].startswith("line 2: ")
+    assert (result["games"], result["duplicates"], result["error_count"], len(result["errors"])) == (2, 1, 12, 10)
+    assert result["errors"][0].startswith("line 2: ")
     (result,) = send(client, ("letter.doc", b"Dear Ann,\n\nthank you"))
     assert (result["format"], result["games"]) == ("unknown", 0)
-    assert "expected games in a format such as" in result["damage"][0]
+    assert "expected games in a format such as" in result["errors"][0]
     assert numbers(client) == [1]
 
 
@@ -431,7 +431,7 @@ def test_an_export_contains_the_games_of_the_list(client: TestClient, library: l
     assert exported(format="transcripts", game="othello") == played[:7]
     assert exported(format="ggf", player="va", year="1991-1995") == played[1:6:2]
     after = format_position(parse_transcript(TIGER).final)
-    assert exported(format="ggf", game="othello", through=after) == played[6:7]
+    assert exported(format="ggf", game="othello", position=after) == played[6:7]
     assert exported(format="ogn", game="abapa") == played[7:8]
 
 

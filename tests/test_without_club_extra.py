@@ -32,9 +32,9 @@ for words in json.loads(sys.argv.pop()):
 ASK = """
 import json, sys, urllib.error, urllib.request
 sys.path.insert(0, "tests")
-from clubs import serving
+from clubs import run_server_thread
 
-with serving(None) as address:
+with run_server_thread(None) as address:
     for path in sys.argv[1:]:
         try:
             urllib.request.urlopen(address + path)

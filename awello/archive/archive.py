@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from awello.archive.game_rows import WINNER_DRAW, parse_start, row_to_record, store_records
 from awello.archive.position_index import find_entries
-from awello.archive.schema import ARCHIVE, events, games, players
+from awello.archive.schema import ARCHIVE_SCHEMA, events, games, players
 from awello.errors import ConfigError
 from awello.folders import user_data_folder
 from awello.formats.openings import load_opening_names
@@ -25,12 +25,12 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.storage.database import MAX_QUERY_VALUES, open_database, select_among, write_transaction
 
-WINNER_BY_RESULT = {"first": 0, "second": 1, "draw": WINNER_DRAW, "open": None}  # values of the column `winner`
+WINNER_BY_RESULT = {"first": 0, "second": 1, "draw": WINNER_DRAW, "unfinished": None}  # values of the column `winner`
 second_players = players.alias()
 
 
 def find_default_location() -> str:
-    """Return the file or database address in `AWELLO_ARCHIVE` or, by default, a file in the user's data folder."""
+    """Return the file or database URL in `AWELLO_ARCHIVE` or, by default, a file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data_folder()
@@ -67,11 +67,11 @@ class GameFilter:
     """Part of the English or French name of the opening."""
     result: str = ""
     """A key of `WINNER_BY_RESULT`; empty for games with any result."""
-    through: Position | None = None
+    position: Position | None = None
     """Only games through this position or a symmetric one."""
 
     def build_conditions(self) -> Iterator[ColumnElement[bool]]:
-        """Yield the conditions of the SQL query for all fields except `through`."""
+        """Yield the conditions of the SQL query for all fields except `position`."""
         if self.games:
             yield games.c.game.in_([int(game) for game in self.games])
         if self.player:
@@ -92,9 +92,9 @@ class GameFilter:
     def select_rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
         """Select the `id` and the given columns of the matching games, ordered by `id`."""
         query = select(games.c.id, *columns).where(*self.build_conditions()).order_by(games.c.id)
-        if self.through is None:
+        if self.position is None:
             return list(connection.execute(query))
-        passing = {int(number) for number in find_entries(connection, self.through)["game"]}
+        passing = {int(number) for number in find_entries(connection, self.position)["game"]}
         if len(passing) <= MAX_QUERY_VALUES:
             query = query.where(games.c.id.in_(passing))
         return [row for row in connection.execute(query) if row.id in passing]
@@ -105,7 +105,7 @@ class Archive:
 
     def __init__(self, location: str | Path | None = None) -> None:
         self.location = str(location or find_default_location())
-        self.engine = open_database(self.location, ARCHIVE)
+        self.engine = open_database(self.location, ARCHIVE_SCHEMA)
 
     def add(self, record: Record) -> int:
         """Add a game and return its number; a game that is already in the archive keeps its number."""
@@ -169,12 +169,12 @@ def _find_latest(
 ) -> tuple[int, list[int]]:
     """Return how many games match, and at most `last` of their numbers, in descending order."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
-    if game_filter.through is None:
+    if game_filter.position is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
         below = [] if before_number is None else [number < before_number]
         query = select(number).where(*conditions, *below).order_by(number.desc()).limit(last)
         return counted, list(connection.execute(query).scalars())
-    passing = np.unique(find_entries(connection, game_filter.through)["game"])
+    passing = np.unique(find_entries(connection, game_filter.position)["game"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
     end = len(passing) if before_number is None else np.searchsorted(passing, before_number)

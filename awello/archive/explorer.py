@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.game_tree import GameTree
+from awello.archive.opening_tree import OpeningTree
 from awello.archive.position_index import OFF_BOARD_WIN_SCORE, Entries, canonical_move, find_entries
 from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
@@ -26,7 +26,7 @@ class MoveStatistics:
     wins: int
     draws: int
     losses: int
-    score: float | None
+    mean_margin: float | None
     """The mover's mean margin in games played to the end."""
     value: int | None
     """The mover's margin by minimax over the games through the position; None if unknown."""
@@ -51,8 +51,8 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
         entries = find_entries(connection, position)
         if game_filter is not None:
             entries = entries[np.isin(entries["game"], [row.id for row in game_filter.select_rows(connection)])]
-    tree = _build_tree(archive, position, entries)
-    values = tree.move_values(position)
+    opening_tree = _build_opening_tree(archive, position, entries)
+    values = opening_tree.move_values(position)
     # comparing contiguous copies is much faster than comparing fields of `entries`
     canonical_moves, scores = entries["move"].copy(), entries["score"].copy()
     moves = [
@@ -60,14 +60,14 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
         for canonical, move in _group_symmetric_moves(position).items()
     ]
     played = sorted((branch for branch in moves if branch.games), key=lambda branch: -branch.games)
-    return Exploration(position, len(entries), tree.value(position), played)
+    return Exploration(position, len(entries), opening_tree.value(position), played)
 
 
-def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
-    """Build the tree of the games through a position; it stays empty for Awalé or if there are too many games."""
+def _build_opening_tree(archive: Archive, position: Position, entries: Entries) -> OpeningTree:
+    """Build the opening tree below a position; it stays empty for Awalé or if too many games reach the position."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
-        return GameTree()
-    return GameTree(archive.load_bare_records(np.unique(entries["game"]).tolist()))
+        return OpeningTree()
+    return OpeningTree(archive.load_bare_records(np.unique(entries["game"]).tolist()))
 
 
 def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:

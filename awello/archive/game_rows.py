@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, Table, select
 
 from awello.archive.position_index import Entries, add_entries, build_entries
-from awello.archive.position_keys import position_key
+from awello.archive.position_keys import compute_position_key
 from awello.archive.schema import events, games, players
 from awello.formats.openings import load_opening_names
 from awello.kernel import U, Words
@@ -118,7 +118,7 @@ def _find_openings(entries: Entries) -> dict[int, str]:
 def _load_named_keys() -> tuple[Words, list[str]]:
     """Load the keys of all positions with opening names, in ascending order, and the corresponding English names."""
     named = {
-        int(position_key(0, U(own), U(opp), PASS)[0]): opening.en
+        int(compute_position_key(0, U(own), U(opp), PASS)[0]): opening.en
         for (own, opp), opening in load_opening_names().items()
     }
     return np.array(sorted(named), np.uint64), [named[key] for key in sorted(named)]

@@ -47,7 +47,7 @@ class ImportReport:
     """The number of games that earlier imports of the same file have stored."""
     errors: list[NotationError] = field(default_factory=list)
     games: int = 0
-    repeated: int = 0
+    duplicates: int = 0
     """The number of games with the same moves as an older game, which is often the same game from another source."""
     unfinished: int = 0
 
@@ -124,8 +124,8 @@ def _store_source(connection: Connection, source: ImportSource) -> int:
 
 
 def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -> None:
-    """Set `games`, `repeated` and `unfinished` of each report by counting the games in the archive."""
-    repeated = _find_repeated(connection)
+    """Set `games`, `duplicates` and `unfinished` of each report by counting the games in the archive."""
+    duplicates = _find_duplicates(connection)
     mine = source_games.join(sources, source_games.c.source == sources.c.id).join(
         games, source_games.c.game == games.c.id
     )
@@ -133,26 +133,26 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
     for report in reports:
         rows = connection.execute(query.where(sources.c.digest == report.source.digest)).all()
         report.games = len(rows)
-        report.repeated = sum(row.id in repeated or (row.source, row.number) in repeated for row in rows)
+        report.duplicates = sum(row.id in duplicates or (row.source, row.number) in duplicates for row in rows)
         report.unfinished = sum(row.winner is None for row in rows)
 
 
-def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
-    """Return the ids of games with the same moves as an older game, and the repeated source entries.
+def _find_duplicates(connection: Connection) -> set[int | tuple[int, int]]:
+    """Return the ids of games with the same moves as an older game, and the duplicate source entries.
 
     A source entry is a pair of numbers: the id of an imported file, and the number of a game within this file.  An
-    entry is repeated if an earlier entry refers to the same game.
+    entry is a duplicate if an earlier entry refers to the same game.
     """
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)
     same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
-    repeated: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
+    duplicates: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
     often = select(source_games.c.game).group_by(source_games.c.game).having(func.count() > 1)
     query = select(source_games).where(source_games.c.game.in_(often))
     seen = set()
     for row in connection.execute(query.order_by(source_games.c.source, source_games.c.number)):
         if row.game in seen:
-            repeated.add((row.source, row.number))
+            duplicates.add((row.source, row.number))
         seen.add(row.game)
-    return repeated
+    return duplicates

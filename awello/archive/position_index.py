@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, func, select
 
-from awello.archive.position_keys import UNKNOWN_SCORE, compute_position_keys, position_key
+from awello.archive.position_keys import UNKNOWN_SCORE, compute_position_key, write_position_keys
 from awello.archive.schema import index_pages
 from awello.kernel import U
 from awello.position import Position
@@ -39,7 +39,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     entries = np.zeros(len(moves) + len(records), ENTRY_DTYPE)
     keys, canonical_moves = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
     scores = np.empty(len(records), np.int64)
-    compute_position_keys(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
+    write_position_keys(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
     if game.adapter.has_repetition:
         # the words of the last position do not show whether the game ended by repetition
         finals = (record.final for record in records)
@@ -93,7 +93,7 @@ def _load_last_pages(connection: Connection, game: Game, buckets: Sequence[int])
 
 def find_entries(connection: Connection, position: Position) -> Entries:
     """Find the entries of a position and its symmetric positions."""
-    key, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
+    key, _ = compute_position_key(int(position.game), U(position.own), U(position.opp), PASS)
     bucket = int(key) >> 64 - BUCKET_BITS
     query = select(index_pages.c.entries).where(
         (index_pages.c.game == int(position.game)) & (index_pages.c.bucket == bucket)
@@ -105,4 +105,4 @@ def find_entries(connection: Connection, position: Position) -> Entries:
 
 def canonical_move(position: Position, move: int) -> int:
     """Return the canonical move: of `move` and all moves symmetric to it, the one that the index stores."""
-    return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])
+    return int(compute_position_key(int(position.game), U(position.own), U(position.opp), move)[1])

@@ -30,8 +30,8 @@ def hash_words(own: U, opp: U) -> U:
 
 
 @kernel("Tuple((uint64, int64))(int64, uint64, uint64, int64)")
-def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
-    """Return the key of a position, and the given move mapped by the symmetry used for the key."""
+def compute_position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
+    """Compute the key of a position, and the given move mapped by the symmetry used for the key."""
     best_own, best_opp, best_move = own, opp, move
     on_board = 0 <= move < 64
     for symmetry in range(1, count_symmetries(game)):
@@ -48,7 +48,7 @@ def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
 
 
 @kernel("void(int64, uint64[::1], uint64[::1], int64[::1], int8[::1], uint64[::1], int8[::1], int64[::1])")
-def compute_position_keys(
+def write_position_keys(
     game: int,
     owns: Words,
     opps: Words,
@@ -68,7 +68,7 @@ def compute_position_keys(
         own, opp = owns[record], opps[record]
         for ply in range(lengths[record] + 1):
             move = END_OF_GAME if ply == lengths[record] else int(moves[at - record])
-            key, canonical_move = position_key(game, own, opp, move)
+            key, canonical_move = compute_position_key(game, own, opp, move)
             keys[at], canonical_moves[at] = key, canonical_move
             at += 1
             if move == -1:

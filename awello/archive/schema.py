@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Connection, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
+from awello.storage.columns import foreign_keys, id_column, nullable_columns, primary_keys, required_columns
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
@@ -22,15 +22,15 @@ games = Table(
     id_column(autoincrement=False),
     *required_columns(LargeBinary, "digest", unique=True),
     *required_columns(SmallInteger, "game"),
-    *reference_columns("players", "first", "second", index=True),
-    *reference_columns("events", "event", index=True),
-    *optional_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null for the standard start
+    *foreign_keys("players", "first", "second", index=True),
+    *foreign_keys("events", "event", index=True),
+    *nullable_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null for the standard start
     *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
-    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game was played to the end
-    *optional_columns(SmallInteger, "winner"),  # a side, or 2 for a draw; null if the game is unfinished
-    *optional_columns(SmallInteger, "loser"),  # the side that resigned, ran out of time or forfeited, else null
+    *nullable_columns(SmallInteger, "score"),  # the first player's margin, if the game was played to the end
+    *nullable_columns(SmallInteger, "winner"),  # a side, or 2 for a draw; null if the game is unfinished
+    *nullable_columns(SmallInteger, "loser"),  # the side that resigned, ran out of time or forfeited, else null
     *required_columns(Text, "reason"),
-    *optional_columns(Text, "opening"),  # English name
+    *nullable_columns(Text, "opening"),  # English name
     *required_columns(Text, "details"),  # JSON: times, values, and all tags except the players and the event
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),
@@ -39,9 +39,9 @@ games = Table(
 source_games = Table(
     "source_games",
     metadata,
-    *reference_columns("sources", "source", primary_key=True),
+    *foreign_keys("sources", "source", primary_key=True),
     *primary_keys(Integer, "number"),
-    *reference_columns("games", "game", nullable=False, index=True),
+    *foreign_keys("games", "game", nullable=False, index=True),
 )
 index_pages = Table(
     "index_pages",
@@ -73,4 +73,4 @@ VERSION_0_1_0_VIEWS = (  # the tables of version 0.1.0 under their current names
     "CREATE TEMP VIEW games AS SELECT id, digest, game, first, second, event, date, start, moves, score, winner, "
     "loser, reason, opening, more AS details FROM main.games",
 )
-ARCHIVE = Schema("archive", metadata, (rename_tables,), views=VERSION_0_1_0_VIEWS)
+ARCHIVE_SCHEMA = Schema("archive", metadata, (rename_tables,), views=VERSION_0_1_0_VIEWS)

@@ -21,7 +21,7 @@ class ArchiveStatistics:
     second_wins: int
     draws: int
     unfinished: int
-    score: float | None
+    mean_margin: float | None
     """The first player's mean margin in games played to the end."""
     by_game: list[tuple[Game, int]]
     players: list[tuple[str, int]]

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self, TextIO
 
 from awello.errors import ConfigError
@@ -18,19 +17,10 @@ JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
-    """The folder of a run; `results` holds the results that were in the folder when it was opened.
+    """The folder of a run; `results` holds the results that were in the folder when it was opened."""
 
-    `former_names` maps names of settings in older journals to their current names.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        kind: str,
-        configuration: Mapping[str, Any],
-        former_names: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self.folder, self.lines, self._former_names = folder, folder / JOURNAL_FILE, former_names
+    def __init__(self, folder: Path, kind: str, configuration: Mapping[str, Any]) -> None:
+        self.folder, self.lines = folder, folder / JOURNAL_FILE
         self.kind, self.configuration = kind, json.loads(json.dumps(configuration))
         self.results: list[Any] = []
         self._file: TextIO | None = None
@@ -59,7 +49,7 @@ class Journal:
         if not file.exists():
             return
         try:
-            stored = dict(json.loads(file.read_text("utf-8"), object_hook=self._rename_settings))
+            stored = dict(json.loads(file.read_text("utf-8")))
         except (ValueError, TypeError):
             raise ConfigError(f"{file} is damaged: choose another --out, or remove the folder") from None
         names = sorted({*stored, *self.configuration})
@@ -67,9 +57,6 @@ class Journal:
             changed = ", ".join(differing)
             advice = "choose another --out, or remove the folder"
             raise ConfigError(f"{self.folder} contains another {self.kind} (different {changed}): {advice}")
-
-    def _rename_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        return {self._former_names.get(name, name): value for name, value in settings.items()}
 
     def _read(self) -> list[Any]:
         """Read the results so far; remove an incomplete last line."""

@@ -178,8 +178,6 @@ class RunPlan(ABC, Generic[Result]):
     result_type: ClassVar[type[Any]]
     batch_size: ClassVar[int] = 1
     """Number of jobs that a worker runs before it returns their results."""
-    former_names: ClassVar[Mapping[str, str]] = {}
-    """Maps names of settings in journals of older versions to their current names."""
 
     games: int
 
@@ -248,7 +246,7 @@ class Runner(Generic[Result]):
         if configuration := self.plan.configuration():
             players = {"players": sha256(own[1]).hexdigest()} if (own := read_user_players()) else {}
             rules = {"awello": __version__, **configuration, **players}
-        return Journal(folder, self.plan.kind, rules, self.plan.former_names)
+        return Journal(folder, self.plan.kind, rules)
 
     def _read(self, journal: Journal) -> list[Result]:
         try:

@@ -20,9 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from traceback import extract_tb
-from typing import Annotated, Any
-
-from pydantic import AliasChoices, Field
+from typing import Any
 
 from awello.arena.processes import start_process
 from awello.arena.supervisor import supervise
@@ -79,16 +77,16 @@ class ResourceLimits:
 
 @dataclass(frozen=True)
 class Usage:
-    """Resource use of a player in a game; some fields have other names in older journals."""
+    """Resource use of a player in a game."""
 
     moves: int = 0
     seconds: float = 0.0
-    max_seconds: Annotated[float, Field(validation_alias=AliasChoices("max_seconds", "worst"))] = 0.0
-    cpu_seconds: Annotated[float, Field(validation_alias=AliasChoices("cpu_seconds", "processor"))] = 0.0
+    max_seconds: float = 0.0
+    cpu_seconds: float = 0.0
     """CPU seconds of the player's threads and processes; between moves, its main thread is not counted."""
-    memory_bytes: Annotated[int, Field(validation_alias=AliasChoices("memory_bytes", "memory"))] = 0
+    memory_bytes: int = 0
     """Maximum memory in bytes, measured during and after each move."""
-    learning_seconds: Annotated[float, Field(validation_alias=AliasChoices("learning_seconds", "learning"))] = 0.0
+    learning_seconds: float = 0.0
     """Seconds that the last preparation took."""
 
 

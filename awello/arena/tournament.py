@@ -1,12 +1,12 @@
 """The tournament of report 1: a round robin of bots under the same resource limits.
 
-A round consists of two games, in which the bots take turns to move first.  The bot with the larger total score wins the
-round and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty
-bot loses only its own games.  After a forfeit, the opponent scores all discs or seeds of the game, and the loser none.
+A round consists of two games, in which each bot moves first once.  The bot with the larger total score wins the round
+and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty bot
+loses only its own games.  After a forfeit, the opponent scores all discs or seeds of the game, and the loser none.
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -39,11 +39,6 @@ class Tournament(GamePlan):
     """Number of random opening moves; all games with the same round number have the same opening."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
-    former_names: ClassVar[Mapping[str, str]] = {
-        "memory": "max_memory",
-        "learning": "learning_time",
-        "threads": "max_threads",
-    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # converts names

@@ -36,7 +36,7 @@ COMMANDS = {  # command: (help text, modules to import; default: the module with
     "autoplay": ("Let Otage learn by playing against itself.",),
     "train": ("Train weights and networks.", "train", "train_genetic", "train_cnn"),
     "probcut": ("Measure the error of shallow searches for ProbCut.",),
-    "book": ("Grow and query an opening book for Awalé.",),
+    "book": ("Expand and show an opening book for Awalé.",),
     "tablebase": ("Build and list the Awalé tablebases.",),
     "bench": ("Search a fixed set of positions and report the speed.",),
     "warmup": ("Compile all kernels for this machine.",),

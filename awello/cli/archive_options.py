@@ -14,7 +14,7 @@ from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript, split_transcript
 from awello.position import Position
 from awello.rules.game import Game, find_game
-from awello.storage.addresses import may_exist
+from awello.storage.database_urls import may_exist
 
 MovesOption = Annotated[
     str, typer.Option("--moves", help="Only games that reach the position after MOVES; default: all", metavar="MOVES")
@@ -27,7 +27,7 @@ RESULT_BY_OPTION = {
     "white": "second",
     "north": "second",
     "draw": "draw",
-    "open": "open",
+    "unfinished": "unfinished",
 }
 
 
@@ -35,7 +35,7 @@ def open_archive(database: str | None, create: bool = False) -> Archive:
     """Open the given archive, or the user's own by default; a given file must exist unless `create` is set."""
 
     if database is not None and not database.strip():
-        raise ConfigError("--archive is empty: give a file or an address, or omit it to use your own archive")
+        raise ConfigError("--archive is empty: give a file or a database URL, or omit it to use your own archive")
     if database and not create and not may_exist(database):
         raise ConfigError(
             f"archive {database!r} does not exist: create it with 'awello games import FILE --archive {database}'"
@@ -60,9 +60,7 @@ class GameOptions:
     ] = ""
     result: Annotated[
         str,
-        typer.Option(
-            help="Winner (black, white, south, north), draw, or open (unfinished); default: all", metavar="RESULT"
-        ),
+        typer.Option(help="Winner (black, white, south, north), draw, or unfinished; default: all", metavar="RESULT"),
     ] = ""
 
     def parse_game(self) -> Game | None:
@@ -79,9 +77,9 @@ class GameOptions:
         if (chosen := self.parse_game()) is not None:
             family = tuple(game for game in Game if game.family == chosen.family)
             games = (chosen,) if self.size or self.variant else family
-        through = self.find_position(moves) if moves else None
+        position = self.find_position(moves) if moves else None
         years, result = parse_years(self.year), RESULT_BY_OPTION.get(self.result, "")
-        return GameFilter(games, self.player, self.event, years, self.opening, result, through)
+        return GameFilter(games, self.player, self.event, years, self.opening, result, position)
 
     def find_position(self, moves: str) -> Position:
         """Return the position after the given moves; if no option selects the game, their notation determines it."""

@@ -15,16 +15,14 @@ from awello.evaluate.otage_memory import MEMORY_FILE, TERM_NAMES, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
-from awello.players.otage import ARCHIVE_FILE, load_game_tree
+from awello.players.otage import ARCHIVE_FILE, load_opening_tree
 from awello.players.otage_learning import LearningResult
 from awello.record import Record
 
 
 @app.command()
 def autoplay(
-    folder: Annotated[
-        Path, typer.Argument(help="Otage's memory: folder to create, or to resume from", metavar="FOLDER")
-    ],
+    out: Annotated[Path, typer.Option(help="Otage's memory: folder to write to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
         str | None,
@@ -73,22 +71,22 @@ def autoplay(
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, opening_plies, repeats, games)
     workers, counts = resolve_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
-    with resumable(folder), show_job_progress("autoplay", games) as update:
+    with resumable(out), show_job_progress("autoplay", games) as update:
 
         def show(played: int) -> None:
             counts.append(played)
             update(played)
 
-        learnt = list(play(folder, plan, workers, database or "", show))
+        learnt = list(play(out, plan, workers, database or "", show))
     new = counts[-1] - counts[0] if counts else 0
-    print_report(folder, database or str(folder / ARCHIVE_FILE), learnt, new, json)
+    print_report(out, database or str(out / ARCHIVE_FILE), learnt, new, json)
 
 
 def print_report(
     folder: Path, database: str, learnt: list[tuple[Record, LearningResult]], new: int, json: bool
 ) -> None:
     """Print statistics of the games and of what Otage learnt from them."""
-    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
+    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_opening_tree(database))
     lost = [result for record, result in learnt if record.winner is not None]
     changed = sum(result.changed_ply is not None for result in lost)
     repeats = sum(result.repeats for result in lost)
@@ -101,7 +99,7 @@ def print_report(
         return
     print(f"games: {memory.autoplay_games:,d} ({new:,d} new); positions in the book: {positions:,d}")
     if lost:
-        mean = f"Otage learnt from each {repeats / len(lost):.1f} times on average"
+        mean = f"Otage learnt each game {repeats / len(lost):.1f} times on average"
         print(f"games won and lost: {len(lost):,d} ({mean})")
         print(f"games in which the loser would now play differently: {changed:,d}")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))

@@ -1,4 +1,4 @@
-"""`awello book`: grow and query an opening book for Awalé."""
+"""`awello book`: expand and show an opening book for Awalé."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from awello.limits import parse_limit
 from awello.position import Position
 from awello.rules.game import Game, find_game
 
-book = typer.Typer(help="Grow and query an opening book for Awalé.", no_args_is_help=True)
+book = typer.Typer(help="Expand and show an opening book for Awalé.", no_args_is_help=True)
 app.add_typer(book, name="book")
 
 BookGame = Annotated[str, typer.Argument(metavar="GAME", help="awale")]
@@ -31,7 +31,7 @@ def expand(
     limit: Annotated[
         str, typer.Option(help="Limit per position, such as 14 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
     ] = "14",
-    out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
+    out: Annotated[Path | None, typer.Option(help="Book to expand; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
     json: Json = False,
 ) -> None:
@@ -69,7 +69,7 @@ def show(
     moves: Annotated[str, typer.Argument(metavar="MOVES", help="Moves so far, such as FbE")] = "",
     variant: Variant = None,
     book: Annotated[
-        Path | None, typer.Option("--book", help="Book to query; default: the shipped book", metavar="FILE")
+        Path | None, typer.Option("--book", help="Book to show; default: the shipped book", metavar="FILE")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -77,7 +77,7 @@ def show(
 
     chosen = _find_awale_variant(game, variant)
     if book is not None and not book.exists():
-        raise ConfigError(f"book {str(book)!r} does not exist: grow one with 'awello book expand awale'")
+        raise ConfigError(f"book {str(book)!r} does not exist: create one with 'awello book expand awale'")
     opening_book = load_shipped_book(chosen) if book is None else load_book(book, chosen)
     position = parse_transcript(moves, Position.start(chosen)).final
     key = position.board_words

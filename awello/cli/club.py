@@ -34,8 +34,8 @@ from awello.errors import ConfigError, SpecError
 from awello.folders import draft_path
 from awello.limits import parse_clock, parse_duration
 from awello.rules.game import Game
-from awello.storage.addresses import is_address, may_exist
 from awello.storage.database import PRIVATE_FILE_MODE
+from awello.storage.database_urls import is_database_url, may_exist
 
 club = typer.Typer(no_args_is_help=True, help="Manage a club: accounts, tokens, tournaments, backup.")
 app.add_typer(club, name="club")
@@ -293,7 +293,7 @@ def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New fi
     The server can keep running during the backup.
     """
 
-    if is_address(database):
+    if is_database_url(database):
         raise ConfigError(
             "this command cannot back up a club on PostgreSQL: use pg_dump, as docs/operations.md describes"
         )

@@ -57,8 +57,8 @@ def duel(
 ) -> None:
     """Test whether A is stronger than B.
 
-    A and B play pairs of games with the same opening and exchanged colours, until a sequential test is decided or
-    --games is reached. Ctrl-C stops the duel and prints the results so far.
+    A and B play pairs of games with the same opening and exchanged colours, until the sequential test reaches a verdict
+    or --games is reached. Ctrl-C stops the duel and prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

@@ -53,7 +53,7 @@ def print_exploration(exploration: Exploration) -> None:
     games = format_games(exploration.games) + (f", {name.en}" if name else "")
     console.print(f"{games}: {exploration.position.side_name} to move{value}")
     if not exploration.moves:
-        console.print("no game found that continues from this position")
+        console.print("no archived game continues from this position")
         return
     values = [] if exploration.value is None else ["value"]
     table = Table("move", "games", "played", "", "won, drawn, lost", "mean", *values, "opening")
@@ -64,7 +64,7 @@ def print_exploration(exploration: Exploration) -> None:
             f"{branch.games / exploration.games:.1%}",
             format_bar(branch),
             " ".join(f"{share:.0%}" for share in compute_shares(branch)),
-            "" if branch.score is None else f"{branch.score:+.1f}",
+            "" if branch.mean_margin is None else f"{branch.mean_margin:+.1f}",
             *("" if branch.value is None else f"{branch.value:+d}" for _ in values),
             branch.opening.en if branch.opening else "",
         )

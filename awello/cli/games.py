@@ -72,7 +72,7 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
     shown = [report for report in reports if report.games or report.errors]
     table = Table("file", "games", "new", "same moves as another game", "unfinished", "damaged")
     rows = [
-        (r.source.name, r.games, r.games - r.imported_before, r.repeated, r.unfinished, len(r.errors)) for r in shown
+        (r.source.name, r.games, r.games - r.imported_before, r.duplicates, r.unfinished, len(r.errors)) for r in shown
     ]
     totals = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
     for row in [*rows, *([(f"{len(rows)} files", *totals)] if len(rows) > 1 else [])]:
@@ -254,7 +254,9 @@ def print_statistics(statistics: ArchiveStatistics) -> None:
         for count in (statistics.first_wins, statistics.second_wins, statistics.draws)
     ]
     table.add_row(
-        *counts, f"{statistics.unfinished:,d}", "" if statistics.score is None else f"{statistics.score:+.2f}"
+        *counts,
+        f"{statistics.unfinished:,d}",
+        "" if statistics.mean_margin is None else f"{statistics.mean_margin:+.2f}",
     )
     print_table(console, table, [str(column.header) for column in table.columns])
     if statistics.years:

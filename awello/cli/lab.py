@@ -23,8 +23,15 @@ def lab(
     game: Annotated[str | None, typer.Option(help="othello or awale; default: depends on NAME", metavar="GAME")] = None,
     variant: Variant = None,
     games: Annotated[
+        int | None, typer.Option(min=1, help="Games per pairing; default: depends on NAME", metavar="N")
+    ] = None,
+    positions: Annotated[
         int | None,
-        typer.Option(min=1, help="Games per pairing, or positions for 'otage'; default: depends on NAME", metavar="N"),
+        typer.Option(
+            min=1,
+            help=f"Number of positions, for the experiment 'otage'; default: {otage.DEFAULT_POSITIONS}",
+            metavar="N",
+        ),
     ] = None,
     depths: Annotated[
         str | None,
@@ -66,8 +73,13 @@ def lab(
     plies = parse_depths(depths) if depths is not None else experiment.DEFAULT_DEPTHS
     if training and experiment is not learning:
         raise ConfigError("--training works only with the experiment 'learning': omit --training")
+    if games and experiment is otage:
+        raise ConfigError("the experiment 'otage' plays no games: give --positions instead of --games")
+    if positions and experiment is not otage:
+        raise ConfigError("--positions works only with the experiment 'otage': omit --positions")
+    count = positions or otage.DEFAULT_POSITIONS if experiment is otage else games or experiment.DEFAULT_GAMES
     extra = {"training": training} if training else {}
-    plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **extra)
+    plan: Any = experiment.make_plan(game, variant, count, plies, seed, **extra)
     folder = out or Path(f"lab-{name}-{game}")
     with resumable(folder), show_job_progress(f"lab {name}", plan.total) as update:
         done = run_experiment(plan, folder, resolve_jobs(jobs, cluster), update)

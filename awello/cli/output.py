@@ -39,7 +39,7 @@ def describe_learning(learnt: dict[str, dict[str, int]]) -> list[str]:
 
 
 def hide_password(text: str) -> str:
-    """Hide the password of any database address in a text."""
+    """Hide the password of any database URL in a text."""
     return re.sub(r"(\w+:/+[^:/@\s]*):(?!PASSWORD@HOST)\S*@", r"\1:***@", text)
 
 

@@ -32,7 +32,7 @@ TrainingSeed = Annotated[int, typer.Option(min=0, help="Random seed of the train
 PlotOption = Annotated[
     Path | None, typer.Option(help="Also plot the progress to an .svg or .png file; default: none", metavar="FILE")
 ]
-TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Worker threads", metavar="N")]
+TrainingThreads = Annotated[int, typer.Option(min=1, help="Worker threads", metavar="N")]
 
 
 def parse_training_time(text: str) -> float:
@@ -62,7 +62,7 @@ def patterns(
     positions: Annotated[
         int, typer.Option(min=100, help="With --depth: number of positions to search per stage", metavar="N")
     ] = 200_000,
-    jobs: TrainingThreads = 1,
+    threads: TrainingThreads = 1,
     seed: TrainingSeed = 1,
     plot: PlotOption = None,
     json: Json = False,
@@ -78,7 +78,7 @@ def patterns(
         check_plot(plot)
     games = np.concatenate([read_games(path) for path in data])
     config = PatternTrainingConfig.of(games, seed, depth, positions if depth else 0)
-    training = PatternTraining(out, config, collect_positions(games), jobs)
+    training = PatternTraining(out, config, collect_positions(games), threads)
     for step in () if json else training.completed:
         print(format_step(step))
     with show_step_progress("train patterns", len(config.steps())) as show:
@@ -90,7 +90,7 @@ def patterns(
     if plot:
         write_plot(plot, lambda axes: draw_errors(axes, training.completed))
     steps = [asdict(step) for step in training.completed]
-    print_result({"plan": asdict(config), "steps": steps, "file": str(out)}, f"written to {out}", json)
+    print_result({"config": asdict(config), "steps": steps, "file": str(out)}, f"written to {out}", json)
 
 
 def format_step(step: StageResult) -> str:
@@ -119,7 +119,7 @@ def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
 def awale_network(
     rounds: Annotated[int, typer.Option(min=1, help="Number of rounds of self-play and training", metavar="N")] = 80,
     out: TrainingOut = Path("awale_network.npz"),
-    jobs: TrainingThreads = 1,
+    threads: TrainingThreads = 1,
     seed: TrainingSeed = 1,
     json: Json = False,
 ) -> None:
@@ -132,7 +132,7 @@ def awale_network(
     network, rows = load_training(out), []
     with show_step_progress("train awale-network", rounds) as step:
         step(network.rounds)
-        for result in train_awale_network(network, rounds, jobs, seed, step):
+        for result in train_awale_network(network, rounds, threads, seed, step):
             save_training(out, network)
             rows.append({"round": result.number, "examples": result.examples, "error": result.error})
             if not json:
@@ -170,7 +170,7 @@ def perceptron(
     check_output(file)
     with resumable(file), show_step_progress(f"train {file.stem}", seconds) as step:
         for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
-            reports.append(asdict(report) | {"total": report.loss.total})
+            reports.append(asdict(report) | {"total_loss": report.loss.total})
             if not json:
                 print(format_report(report), flush=True)
     print_result({"reports": reports, "file": str(file)}, f"written to {file}", json)
@@ -178,6 +178,6 @@ def perceptron(
 
 def format_report(report: TrainingProgress) -> str:
     """Format the progress of a training run in one line."""
-    loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
+    loss = f"loss {report.loss.total:.3f} (policy {report.loss.policy_loss:.3f}, value {report.loss.value_loss:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"
-    return f"{done}, {loss}, {report.points:.0%} of the points against uct"
+    return f"{done}, {loss}, {report.points_share:.0%} of the points against uct"

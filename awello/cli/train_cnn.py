@@ -42,13 +42,15 @@ def cnn(
     network: Annotated[
         Literal["residual", "report0"], typer.Option(help="Residual network, or the network of report 0")
     ] = "residual",
-    width: Annotated[int, typer.Option(min=8, max=512, help="Number of channels per residual block", metavar="N")] = 32,
+    channels: Annotated[
+        int, typer.Option(min=8, max=512, help="Number of channels per residual block", metavar="N")
+    ] = 32,
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Number of residual blocks", metavar="N")] = 2,
-    view: Annotated[
+    input_planes: Annotated[
         Literal["mover", "colours", "one"],
         typer.Option(help="Input planes: mover and opponent, Black and White, or a single plane"),
     ] = "mover",
-    moves: Annotated[
+    target_moves: Annotated[
         Literal["all", "winners"],
         typer.Option(help="Moves to learn: all, or only those of winners, without a value head"),
     ] = "all",
@@ -57,7 +59,9 @@ def cnn(
         typer.Option(help="File weights.pt of a larger network to learn from; default: none", metavar="FILE"),
     ] = None,
     seed: TrainingSeed = 1,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")
+    ] = None,
     device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Device; default: cuda if available")] = None,
     plot: PlotOption = None,
     json: Json = False,
@@ -73,14 +77,13 @@ def cnn(
     check_paths(paths)
     if plot:
         check_plot(plot)
-    chosen = find_device(device, jobs)
+    chosen = find_device(device, threads)
     from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_training import read_curves, read_report
 
-    config = CnnConfig(
-        network, width, blocks, 0, view, moves, str(teacher or ""), batch_size=BATCH_SIZES[chosen], seed=seed
-    )
-    run_training(replace(config, minutes=seconds / 60, eval_interval=0), paths, out, chosen, json)
+    config = CnnConfig(network, channels, blocks, 0, input_planes, target_moves, str(teacher or ""), seed=seed)
+    config = replace(config, batch_size=BATCH_SIZES[chosen], minutes=seconds / 60, eval_interval=0)
+    run_training(config, paths, out, chosen, json)
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
@@ -155,7 +158,7 @@ def format_report(report: dict[str, Any]) -> list[str]:
     stages = sorted(test["stages"].items(), key=lambda stage: int(stage[0]))
     lines += ["winners' moves, by number of empty squares"]
     lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_accuracy(result)}" for low, result in stages]
-    if report["plan"]["network"] == "residual" and report["plan"]["moves"] == "all":
+    if report["config"]["network"] == "residual" and report["config"]["target_moves"] == "all":
         right = test["value"]["sign_accuracy"]
         lines += [f"the value favours the winner in {right:.1%} of the positions from test games that were not drawn"]
     return lines
@@ -170,22 +173,22 @@ def format_accuracy(result: dict[str, float]) -> str:
 
 def describe_training(report: dict[str, Any], out: Path) -> list[str]:
     """Describe the training run, and how to play with the network."""
-    games, positions, config = report["games"], report["positions"], report["plan"]
+    games, positions, config = report["games"], report["positions"], report["config"]
     steps = f"{report['step']:,d} steps of {config['batch_size']} positions, {report['epochs']:.2f} epochs"
     others = f"{games['validation']:,d} validation games, {games['test']:,d} test games"
     lines = [
         f"{games['training']:,d} training games with {positions['training']:,d} positions; {others}",
         f"{report['parameters']:,d} weights, {steps}, {report['seconds']:.0f} s; written to {out}",
     ]
-    if config["network"] == "residual" and config["view"] == "mover":
+    if config["network"] == "residual" and config["input_planes"] == "mover":
         return [*lines, f"to play with the network, use the player cnn,weights={out / NETWORK_FILE}"]
-    return [*lines, "no player can use this network: omit --network and --view to train one for the player cnn"]
+    return [*lines, "no player can use this network: omit --network and --input-planes to train one for the player cnn"]
 
 
 def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
     """Plot the loss and the validation accuracy by step."""
     steps, right = [row["step"] for row in rows], axes.twinx()
-    axes.plot(steps, [row["moves"] for row in rows], "o-", color="tab:gray", label="training loss of the policy")
+    axes.plot(steps, [row["policy_loss"] for row in rows], "o-", color="tab:gray", label="training loss of the policy")
     for name, label, colour in (("top1", "winners'", "tab:blue"), ("top1_all", "all", "tab:orange")):
         right.plot(steps, [100 * row[name] for row in rows], "s-", color=colour)
         axes.plot([], [], "s-", color=colour, label=f"{label} moves predicted, validation")  # for the legend

@@ -15,7 +15,7 @@ from sqlalchemy import (
     text,
 )
 
-from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
+from awello.storage.columns import foreign_keys, id_column, nullable_columns, primary_keys, required_columns
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
@@ -26,15 +26,15 @@ accounts = Table(
     *required_columns(Text, "name"),
     *required_columns(Text, "lower_name", unique=True),  # unique, regardless of case
     *required_columns(Boolean, "bot", "closed"),
-    *reference_columns("accounts", "owner"),  # of a bot
-    *optional_columns(Text, "password_hash"),  # None for a bot
+    *foreign_keys("accounts", "owner"),  # of a bot
+    *nullable_columns(Text, "password_hash"),  # None for a bot
     *required_columns(Float, "created"),
 )
 sessions = Table(
     "sessions",
     metadata,
     *primary_keys(LargeBinary, "digest"),
-    *reference_columns("accounts", "account", nullable=False, index=True),
+    *foreign_keys("accounts", "account", nullable=False, index=True),
     *required_columns(Float, "expires"),
 )
 tokens = Table(
@@ -42,7 +42,7 @@ tokens = Table(
     metadata,
     id_column(),
     *required_columns(LargeBinary, "digest", unique=True),
-    *reference_columns("accounts", "account", nullable=False, index=True),
+    *foreign_keys("accounts", "account", nullable=False, index=True),
     *required_columns(Text, "label"),
     *required_columns(Float, "created"),
 )
@@ -61,42 +61,42 @@ tournaments = Table(
 entrants = Table(
     "entrants",
     metadata,
-    *reference_columns("tournaments", "tournament", primary_key=True),
-    *reference_columns("accounts", "account", primary_key=True, index=True),
+    *foreign_keys("tournaments", "tournament", primary_key=True),
+    *foreign_keys("accounts", "account", primary_key=True, index=True),
     *required_columns(Float, "entered"),
-    *optional_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
-    *optional_columns(Text, "client_network"),  # None on the server's own machine, and after the tournament has started
+    *nullable_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
+    *nullable_columns(Text, "client_network"),  # None on the server's own machine, and after the tournament has started
 )
 games = Table(
     "games",
     metadata,
     id_column(autoincrement=False),
     *required_columns(SmallInteger, "game"),
-    *reference_columns("accounts", "first", "second", nullable=False, index=True),
+    *foreign_keys("accounts", "first", "second", nullable=False, index=True),
     *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required_columns(Boolean, "rated", "over", "archived"),
     *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move (255: a pass); four bytes per time
-    *optional_columns(SmallInteger, "draw_offer", "loser"),
+    *nullable_columns(SmallInteger, "draw_offer", "loser"),
     *required_columns(Text, "reason"),
-    *reference_columns("tournaments", "tournament"),
+    *foreign_keys("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
     Index("games_by_pair", "first", "second", "started"),
 )
 pairings = Table(
     "pairings",
     metadata,
-    *reference_columns("tournaments", "tournament", primary_key=True),
+    *foreign_keys("tournaments", "tournament", primary_key=True),
     *primary_keys(Integer, "round", "board"),
-    *reference_columns("accounts", "first", nullable=False),
-    *reference_columns("accounts", "second"),  # None for a bye
-    *reference_columns("games", "game", unique=True),  # None until both players are online
-    *optional_columns(Float, "first_points", "second_points"),  # None until decided
+    *foreign_keys("accounts", "first", nullable=False),
+    *foreign_keys("accounts", "second"),  # None for a bye
+    *foreign_keys("games", "game", unique=True),  # None until both players are online
+    *nullable_columns(Float, "first_points", "second_points"),  # None until decided
     *required_columns(Boolean, "forfeit"),
 )
 ratings = Table(
     "ratings",
     metadata,
-    *reference_columns("accounts", "account", primary_key=True),
+    *foreign_keys("accounts", "account", primary_key=True),
     *primary_keys(Text, "pool"),
     *required_columns(Float, "mean", "deviation"),
     *required_columns(Integer, "wins", "draws", "losses"),
@@ -105,14 +105,14 @@ ratings = Table(
 rating_changes = Table(
     "rating_changes",
     metadata,
-    *reference_columns("games", "game", primary_key=True),
+    *foreign_keys("games", "game", primary_key=True),
     *primary_keys(SmallInteger, "side"),
     *required_columns(Float, "before", "after"),
 )
 blocks = Table(
     "blocks",
     metadata,
-    *reference_columns("accounts", "account", "blocked", primary_key=True),
+    *foreign_keys("accounts", "account", "blocked", primary_key=True),
     *required_columns(Float, "created"),
 )
 audit = Table(
@@ -120,7 +120,7 @@ audit = Table(
     metadata,
     id_column(),
     *required_columns(Float, "time", index=True),
-    *optional_columns(Integer, "account"),
+    *nullable_columns(Integer, "account"),
     *required_columns(Text, "address", "event"),
 )
 heartbeat = Table(
@@ -133,7 +133,7 @@ writer = Table(
 known_devices = Table(  # devices and client networks from which accounts have logged in
     "known_devices",
     metadata,
-    *reference_columns("accounts", "account", primary_key=True),
+    *foreign_keys("accounts", "account", primary_key=True),
     *primary_keys(LargeBinary, "digest"),
     *required_columns(Float, "expires"),
 )
@@ -200,4 +200,4 @@ def rename_tables_and_columns(connection: Connection) -> None:
 
 
 MIGRATIONS = (add_writer_and_devices, add_fair_play, rename_tables_and_columns)
-CLUB = Schema("club", metadata, MIGRATIONS, durable=True, private=True)
+CLUB_SCHEMA = Schema("club", metadata, MIGRATIONS, durable=True, private=True)

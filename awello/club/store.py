@@ -27,7 +27,7 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, insert, select, update
 
 from awello.club.game_state import ClubError
-from awello.club.schema import CLUB, writer
+from awello.club.schema import CLUB_SCHEMA, writer
 from awello.club.stored_games import SaveGame, save_games
 from awello.errors import ConfigError, StorageError
 from awello.storage.database import lock_exclusively, open_database, write_transaction
@@ -57,7 +57,7 @@ class ClubStore:
     """The database of a club, with a queue of writes, and with methods for threads and for coroutines."""
 
     def __init__(self, database: str | Path) -> None:
-        self.engine = open_database(database, CLUB)
+        self.engine = open_database(database, CLUB_SCHEMA)
         self.now: Callable[[], float] = time.time  # the club's clock
         # When the first failed write was submitted; None again after the games have been loaded.
         self.failed_at: float | None = None
@@ -211,7 +211,7 @@ class ClubStore:
 @contextmanager
 def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
     """Open a transaction for a command of `awello club`; it can write while a server has the club open."""
-    engine = open_database(database, CLUB)
+    engine = open_database(database, CLUB_SCHEMA)
     try:
         with write_transaction(engine) if write else engine.connect() as connection:
             yield connection

@@ -39,8 +39,7 @@ class AvoidedMoves:
                 entry = json.loads(line)
                 game = find_game(entry["game"], entry.get("size"), entry.get("variant"))
                 position = parse_position(entry["position"], game)
-                value = entry["value"] if "value" in entry else entry["worth"]  # older files call it "worth"
-                self._set(position, position.parse_move(entry["move"]), float(value))
+                self._set(position, position.parse_move(entry["move"]), float(entry["value"]))
             except (ValueError, KeyError, TypeError) as error:
                 advice = "correct or delete this line"
                 raise ConfigError(f"{self.file}, line {number} is invalid ({error}): {advice}") from None

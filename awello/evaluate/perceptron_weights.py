@@ -68,12 +68,12 @@ class Perceptron:
 def new_perceptron(game: Game, layers: int, rng: np.random.Generator) -> Perceptron:
     """Return an untrained perceptron with random weights (He initialisation)."""
     blank = Perceptron(game.adapter.board_name, layers, np.zeros(0, np.float32))
-    network = Perceptron(blank.board, layers, np.zeros(blank.weight_count, np.float32))
-    views = network.matrices(network.weights)
+    perceptron = Perceptron(blank.board, layers, np.zeros(blank.weight_count, np.float32))
+    views = perceptron.matrices(perceptron.weights)
     for matrix, _ in views:
         matrix[:] = rng.normal(0, (2 / len(matrix)) ** 0.5, matrix.shape)
     views[-1][0][:] *= 0.1  # start with nearly equal move probabilities and values near 0
-    return network
+    return perceptron
 
 
 def load_perceptron_file(file: Path) -> Perceptron:
@@ -81,14 +81,14 @@ def load_perceptron_file(file: Path) -> Perceptron:
     try:
         with np.load(file) as content:
             weights = np.ascontiguousarray(content["weights"], np.float32)
-            network = Perceptron(str(content["name"]), int(content["layers"]), weights)
-        valid = network.board in BOARD_SHAPES and 1 <= network.layers <= MAX_LAYERS
-        if not valid or weights.shape != (network.weight_count,) or not np.isfinite(weights).all():
+            perceptron = Perceptron(str(content["name"]), int(content["layers"]), weights)
+        valid = perceptron.board in BOARD_SHAPES and 1 <= perceptron.layers <= MAX_LAYERS
+        if not valid or weights.shape != (perceptron.weight_count,) or not np.isfinite(weights).all():
             raise ValueError
     except LOAD_ERRORS:
         advice = "train one with 'awello train perceptron'"
         raise ConfigError(f"{str(file)!r} is not a perceptron: {advice}") from None
-    return network
+    return perceptron
 
 
 def load_perceptron(game: Game, weights: Path | None = None) -> Perceptron:
@@ -101,8 +101,8 @@ def load_perceptron(game: Game, weights: Path | None = None) -> Perceptron:
                 f"'awello train perceptron --game othello --size {game.size}' and pass weights=FILE"
             )
         return load_perceptron_file(data_file(f"perceptron-{board}.npz"))
-    network = load_perceptron_file(weights)
-    if network.board != board:
-        boards = f"{network.board}, not {board}"
+    perceptron = load_perceptron_file(weights)
+    if perceptron.board != board:
+        boards = f"{perceptron.board}, not {board}"
         raise ConfigError(f"the perceptron in {str(weights)!r} is for {boards}: choose another file")
-    return network
+    return perceptron

@@ -60,7 +60,8 @@ def load_pattern_file(file: Path) -> PatternWeights:
     """Load a file written by `save_pattern_file`."""
     try:
         with np.load(file) as content:
-            version, weights, metadata = int(content["version"]), content["weights"], json.loads(str(content["card"]))
+            version, weights = int(content["version"]), content["weights"]
+            metadata = json.loads(str(content["metadata"]))
     except FileNotFoundError:
         raise ConfigError(f"{str(file)!r} does not exist: train patterns with 'awello train patterns'") from None
     except (*LOAD_ERRORS, json.JSONDecodeError):
@@ -75,7 +76,7 @@ def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
     """Write weights and the description of their training to a file."""
     with replace_atomically(file) as content:
         metadata = json.dumps(patterns.metadata)
-        np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, card=metadata)
+        np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, metadata=metadata)
 
 
 def load_pattern_weights(file: Path | None = None) -> Weights:

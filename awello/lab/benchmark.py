@@ -6,7 +6,7 @@ from pathlib import Path
 
 from awello.lab import published
 from awello.lab.complexity import list_compared_heuristics
-from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, compute_mean_ms
 from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (6, 8)
@@ -40,7 +40,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
                 won,
                 *held,
                 *throughout,
-                mean_ms(played, 0),
+                compute_mean_ms(played, 0),
                 published_row[0],
                 published_row[1],
                 published_row[3],

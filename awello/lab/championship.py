@@ -62,7 +62,7 @@ class ChampionshipResults:
             and (opponent in opponents if opponents else opponent != "random")
         ]
 
-    def points_share(self, spec: str, opponent: str) -> float:
+    def compute_points_share(self, spec: str, opponent: str) -> float:
         """Return the share of the points that a player scored against another; a draw is half a point."""
         results = [(one, other) for name, against, _, one, other in self.scores if (name, against) == (spec, opponent)]
         return statistics.fmean((one > other) + (one == other) / 2 for one, other in results)
@@ -79,10 +79,10 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     )
     several_strategies = len(STRATEGIES[plan.game]) > 1
     if several_strategies:
-        _table_scores(report, depths, results)
-        _strategy_scores(report, depths, results)
+        _write_table_scores(report, depths, results)
+        _write_strategy_scores(report, depths, results)
     for label, names in group_players(plan.game, depths).items():
-        _pairwise(report, label, names, results)
+        _write_pairings(report, label, names, results)
     if several_strategies and 6 in depths:
         report.add_text("## Is mixed the best strategy at depth 6?", *_compare_mixed(results))
     report.write()
@@ -92,7 +92,7 @@ def _mean(values: Sequence[float]) -> float:
     return statistics.fmean(values) if values else float("nan")
 
 
-def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
+def _write_table_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
         for name in TABLE_STRATEGIES:
@@ -108,7 +108,7 @@ def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipRe
     report.add_table("tables", "Mean score with table 2 and with table 1", header, rows)
 
 
-def _strategy_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
+def _write_strategy_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
         for name in published.REPORT0_STRATEGIES:
@@ -124,10 +124,10 @@ def _strategy_scores(report: Report, depths: Sequence[int], results: Championshi
     report.add_table("strategies", "Mean score over all opponents of the same depth", header, rows)
 
 
-def _pairwise(report: Report, label: str, names: Sequence[str], results: ChampionshipResults) -> None:
+def _write_pairings(report: Report, label: str, names: Sequence[str], results: ChampionshipResults) -> None:
     opponents = [*names, "random"]
     rows = [
-        [f"`{name}`", *("" if name == r else f"{100 * results.points_share(name, r):.0f}" for r in opponents)]
+        [f"`{name}`", *("" if name == r else f"{100 * results.compute_points_share(name, r):.0f}" for r in opponents)]
         for name in names
     ]
     header = ["", *(f"`{opponent}`" for opponent in opponents)]
@@ -140,7 +140,7 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
     mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
     for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):
-        shares[name] = _mean([results.points_share(one, other) for one in mixed for other in specs])
+        shares[name] = _mean([results.compute_points_share(one, other) for one in mixed for other in specs])
         scores[name] = (
             _mean(results.find_scores(mixed, opponents=specs)),
             _mean(results.find_scores(specs, opponents=mixed)),
@@ -155,7 +155,7 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
     ]
     if shares["positional"] <= 0.5:
         by_table = [
-            100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
+            100 * _mean([results.compute_points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
             for t in (1, 2)
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]

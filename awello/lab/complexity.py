@@ -66,27 +66,27 @@ class ComplexityResults:
         specs = (spec for spec, _ in plan.pairings)
         self.games = dict(zip(specs, plan.group_by_pairing(games), strict=True))
 
-    def nodes_of(self, spec: str) -> list[int]:
-        """Return the number of nodes searched for each move of a player."""
+    def list_nodes(self, spec: str) -> list[int]:
+        """List the nodes searched for each move of a player."""
         return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
 
-    def seconds_of(self, spec: str) -> list[float]:
-        """Return the time that a player used in each game, in seconds."""
+    def list_seconds(self, spec: str) -> list[float]:
+        """List the time that a player used in each game, in seconds."""
         return [game.seconds[0] for game in self.games[spec]]
 
-    def mean_nodes_by_move(self, spec: str) -> list[float]:
-        """Return the mean number of nodes for a player's first move, second move, and so on."""
-        return means_by_move([game.nodes[0] for game in self.games[spec]])
+    def compute_mean_nodes_by_move(self, spec: str) -> list[float]:
+        """Compute the mean number of nodes for a player's first move, second move, and so on."""
+        return compute_means_by_move([game.nodes[0] for game in self.games[spec]])
 
 
-def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """Return the mean of the games' first numbers, the mean of their second numbers, and so on."""
+def compute_means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
+    """Compute the mean of the games' first numbers, the mean of their second numbers, and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
 
-def max_mean_std(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the maximum, the mean and the standard deviation."""
+def compute_max_mean_std(values: Sequence[float]) -> tuple[float, float, float]:
+    """Compute the maximum, the mean and the standard deviation."""
     return max(values), statistics.fmean(values), statistics.pstdev(values)
 
 
@@ -98,48 +98,48 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         f"{plan.seed}. With the same seed, all searches with the same heuristic and depth play the same games. Every "
         "visited position is a node, including the root."
     )
-    _time_table(report, plan.game, depths, results)
-    _node_tables(report, plan.game, depths, results)
+    _write_time_table(report, plan.game, depths, results)
+    _write_node_tables(report, plan.game, depths, results)
     for depth in depths:
-        _curves(report, plan.game, depth, results)
-    _savings(report, plan.game, max(depths), results)
+        _write_curves(report, plan.game, depth, results)
+    _write_savings(report, plan.game, max(depths), results)
     report.write()
 
 
-def _rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
+def _list_rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
     return [(depth, heuristic) for depth in depths for heuristic in list_compared_heuristics(game)]
 
 
-def _time_table(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
+def _write_time_table(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     rows = []
-    for depth, heuristic in _rows(game, depths):
+    for depth, heuristic in _list_rows(game, depths):
         pruned, plain = (
-            statistics.fmean(results.seconds_of(make_spec(heuristic, depth, text)))
+            statistics.fmean(results.list_seconds(make_spec(heuristic, depth, text)))
             for text in (TEXTBOOK_SETTINGS, None)
         )
-        report_seconds = published.REPORT0_SECONDS_PER_GAME.get(depth, {}).get(heuristic, (None, None))
-        rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *report_seconds])
+        published_seconds = published.REPORT0_SECONDS_PER_GAME.get(depth, {}).get(heuristic, (None, None))
+        rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *published_seconds])
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
     report.add_text("## Time per game")
     header += ["report 0: alpha-beta, s", "report 0: plain, s"]
     report.add_table("time", "Time that the searching player uses in a whole game", header, rows)
 
 
-def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
+def _write_node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     ratios, counts, remarks = [], [], []
-    for depth, heuristic in _rows(game, depths):
+    for depth, heuristic in _list_rows(game, depths):
         pruned, strict, plain = (
-            max_mean_std(results.nodes_of(make_spec(heuristic, depth, text)))
+            compute_max_mean_std(results.list_nodes(make_spec(heuristic, depth, text)))
             for text in (TEXTBOOK_SETTINGS, REPORT0_SETTINGS, None)
         )
         pruned_mean = 100 * pruned[1] / plain[1]
         strict_percents = [100 * one / other for one, other in zip(strict, plain, strict=True)]
-        report_percents = published.REPORT0_NODE_PERCENTS.get(depth, {}).get(heuristic, (None, None, None))
-        ratios.append([depth, heuristic, pruned_mean, *strict_percents, *report_percents])
+        published_percents = published.REPORT0_NODE_PERCENTS.get(depth, {}).get(heuristic, (None, None, None))
+        ratios.append([depth, heuristic, pruned_mean, *strict_percents, *published_percents])
         means = published.REPORT0_MEAN_NODES_10K.get(depth, {}).get(heuristic)
         counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
-        if means and report_percents[1] is not None:
-            percents = pruned_mean, strict_percents[1], report_percents[1]
+        if means and published_percents[1] is not None:
+            percents = pruned_mean, strict_percents[1], published_percents[1]
             remarks += _describe_difference(depth, heuristic, percents, (strict[1], plain[1]), means)
     report.add_text("## Nodes per move")
     header = ["depth", "heuristic", "mean, %", *(f"strict cutoff: {statistic}, %" for statistic in STATISTIC_NAMES)]
@@ -172,44 +172,46 @@ def _describe_difference(
     heuristic: str,
     percents: tuple[float, float, float],
     mean_nodes: tuple[float, float],
-    report_means_10k: tuple[float, float],
+    published_means_10k: tuple[float, float],
 ) -> list[str]:
     """Return a remark if the mean percentage of nodes is over twice or under half that of report 0, else no remark."""
-    pruned, strict, reported = percents
-    if reported / 2 <= pruned <= 2 * reported:
+    pruned, strict, published_percent = percents
+    if published_percent / 2 <= pruned <= 2 * published_percent:
         return []
-    line = f"- depth {depth}, {heuristic}: {pruned:.2f} % here, {reported} % in report 0. Strict cutoff: {strict:.2f} %"
-    if reported / 2 <= strict <= 2 * reported:
+    shares = f"{pruned:.2f} % here, {published_percent} % in report 0. Strict cutoff: {strict:.2f} %"
+    line = f"- depth {depth}, {heuristic}: {shares}"
+    if published_percent / 2 <= strict <= 2 * published_percent:
         return [f"{line}, which is close to report 0."]
-    pairs = mean_nodes, [1e4 * mean for mean in report_means_10k]
-    our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in pairs)
+    pairs = mean_nodes, [1e4 * mean for mean in published_means_10k]
+    our_means, published_means = (f"{one:,.0f} and {other:,.0f}" for one, other in pairs)
     means = (
-        f"The mean numbers of nodes with and without alpha-beta are {our_means} here, and {report_means} in report 0"
+        f"The mean numbers of nodes with and without alpha-beta are {our_means} here, and {published_means} in report 0"
     )
     return [f"{line}, which also differs. {means}. Alpha-beta saves more in positions with more moves."]
 
 
-def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
+def _write_curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     def draw(axes: Any) -> None:
         for number, heuristic in enumerate(list_compared_heuristics(game)):
             for text, style, name in ((TEXTBOOK_SETTINGS, "-", "alpha-beta"), (None, "--", "plain")):
-                curve = results.mean_nodes_by_move(make_spec(heuristic, depth, text))
+                curve = results.compute_mean_nodes_by_move(make_spec(heuristic, depth, text))
                 axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
         axes.set(xlabel="number of the player's move", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
     report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
 
 
-def _savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
+def _write_savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     rows = []
     for heuristic in list_compared_heuristics(game):
         textbook = make_spec(heuristic, depth, TEXTBOOK_SETTINGS)
-        nodes, seconds = statistics.fmean(results.nodes_of(textbook)), statistics.fmean(results.seconds_of(textbook))
+        nodes = statistics.fmean(results.list_nodes(textbook))
+        seconds = statistics.fmean(results.list_seconds(textbook))
         for name, text in SEARCH_SETTINGS.items():
             spec = make_spec(heuristic, depth, text)
             if spec in results.games:
-                fewer_nodes = statistics.fmean(results.nodes_of(spec))
-                less_time = statistics.fmean(results.seconds_of(spec))
+                fewer_nodes = statistics.fmean(results.list_nodes(spec))
+                less_time = statistics.fmean(results.list_seconds(spec))
                 rows.append(
                     [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
                 )

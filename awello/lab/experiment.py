@@ -121,6 +121,6 @@ def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGa
     return ExperimentGame(pairing, number, side, *((column[side], column[1 - side]) for column in by_side))
 
 
-def mean_ms(games: Sequence[ExperimentGame], player: int) -> float:
-    """Return the mean time per move of the first or second player, in milliseconds."""
+def compute_mean_ms(games: Sequence[ExperimentGame], player: int) -> float:
+    """Compute the mean time per move of the first or second player, in milliseconds."""
     return 1000 * sum(game.seconds[player] for game in games) / max(1, sum(game.moves[player] for game in games))

@@ -49,26 +49,26 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
     return ExperimentPlan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
 
 
-def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
-    """Return, for each ordered pair of specs, the mean points per round of the first against the second."""
+def compute_mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
+    """Compute, for each ordered pair of specs, the mean points per round of the first against the second."""
     points = {}
     for (one, other), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
-        leads = [game.score[0] - game.score[1] for game in played]
-        rounds = [first + second for first, second in zip(leads[::2], leads[1::2], strict=True)]
-        points[one, other] = fmean(_points(lead) for lead in rounds)
-        points[other, one] = fmean(_points(-lead) for lead in rounds)
+        margins = [game.score[0] - game.score[1] for game in played]
+        rounds = [first + second for first, second in zip(margins[::2], margins[1::2], strict=True)]
+        points[one, other] = fmean(_compute_round_points(margin) for margin in rounds)
+        points[other, one] = fmean(_compute_round_points(-margin) for margin in rounds)
     return points
 
 
-def _points(lead: int) -> int:
-    """Return the points for a round, given the lead in seeds."""
-    return WIN_POINTS if lead > 0 else DRAW_POINTS if lead == 0 else 0
+def _compute_round_points(margin: int) -> int:
+    """Return the points for a round, given the margin in seeds."""
+    return WIN_POINTS if margin > 0 else DRAW_POINTS if margin == 0 else 0
 
 
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), list_players(depths[-1])
-    points = mean_round_points(plan, games)
+    points = compute_mean_round_points(plan, games)
     ranks = {
         name: sum(points[spec, opponent] for opponent in names.values() if opponent != spec)
         for name, spec in names.items()

@@ -23,9 +23,9 @@ from awello.arena.openings import balanced_opening
 from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import published
-from awello.lab.curves import TrainingCurves, find_snapshots, load_shipped_training_runs, read_training
-from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, compute_mean_ms
 from awello.lab.report import Report
+from awello.lab.training_runs import TrainingRun, find_snapshots, load_shipped_training_runs, read_training_run
 from awello.rules.game import Game, find_game
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
@@ -89,7 +89,7 @@ def make_plan(
     slow = [(name, champion_spec(level)) for name in searching for level in CHAMPION_LEVELS[name]]
     networks = find_snapshots(training) if training else {}
     if training:
-        read_training(training, str(training))  # raises `ConfigError` if the run's files are damaged
+        read_training_run(training, str(training))  # raises `ConfigError` if the run's files are damaged
     snapshots = [(snapshot_spec(file), opponent) for file in networks.values() for opponent in SNAPSHOT_OPPONENTS]
     many, few = games + games % 2, max(2, 2 * round(games * SLOW_GAMES_SHARE / 2))
     counts = (*(many for _ in quick), *(few for _ in slow), *(SNAPSHOT_GAMES_FACTOR * many for _ in snapshots))
@@ -125,11 +125,11 @@ class PairingResult:
     wins: int
     draws: int
     losses: int
-    points: float
+    points_share: float
     """Share of the points; a draw is half a point."""
     half_interval: float
-    """Half width of the 95 % interval of `points`."""
-    mean_lead: float
+    """Half width of the 95 % interval of `points_share`."""
+    mean_margin: float
     """Mean final margin, in discs."""
     milliseconds: tuple[float, float]
     """Mean time per move of the first and the second player."""
@@ -144,13 +144,13 @@ def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) ->
     """Summarise each pairing; for the 95 % interval, the two games with the same opening count as one sample."""
     results = {}
     for pair, played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
-        leads = [game.score[0] - game.score[1] for game in played]
-        points = [(lead > 0) + (lead == 0) / 2 for lead in leads]
+        margins = [game.score[0] - game.score[1] for game in played]
+        points = [(margin > 0) + (margin == 0) / 2 for margin in margins]
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
         _, error = mean_score([sums.count(half / 2) for half in range(5)])
         wins, draws, losses = (points.count(result) for result in (1, 0.5, 0))
-        times = mean_ms(played, 0), mean_ms(played, 1)
-        results[pair] = PairingResult(wins, draws, losses, fmean(points), Z_95 * error, fmean(leads), times)
+        times = compute_mean_ms(played, 0), compute_mean_ms(played, 1)
+        results[pair] = PairingResult(wins, draws, losses, fmean(points), Z_95 * error, fmean(margins), times)
     return results
 
 
@@ -164,9 +164,9 @@ def fit_decreasing(shares: Sequence[float]) -> list[float]:
     return [fmean(group) for group in groups for _ in group]
 
 
-def find_equal_level(points: Mapping[int, float]) -> float:
+def find_equal_level(points_shares: Mapping[int, float]) -> float:
     """Interpolate the level against which a player scores half of the points; ±infinity outside the levels played."""
-    shares = dict(zip(points, fit_decreasing(list(points.values())), strict=True))
+    shares = dict(zip(points_shares, fit_decreasing(list(points_shares.values())), strict=True))
     if min(shares.values()) > 0.5:
         return math.inf
     for (level, more), (next_level, less) in pairwise(shares.items()):
@@ -186,12 +186,12 @@ def format_level(level: float, levels: Sequence[int]) -> str:
 def write_report(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, results = Report(folder, "Players with a network"), summarise_pairings(plan, games)
-    training_runs, own = load_shipped_training_runs(), None
+    training_runs, own_run = load_shipped_training_runs(), None
     if plan.training:
-        own = read_training(Path(plan.training), f"`{plan.training}`")
-        training_runs.append(own)
+        own_run = read_training_run(Path(plan.training), f"`{plan.training}`")
+        training_runs.append(own_run)
     _write_training_runs(report, training_runs)
-    if own and plan.networks:
+    if own_run and plan.networks:
         networks = find_snapshots(Path(plan.training)).items()
         by_opponent = {
             opponent: {
@@ -199,7 +199,7 @@ def write_report(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Se
             }
             for opponent in SNAPSHOT_OPPONENTS
         }
-        _write_snapshots(report, own, by_opponent, plan.counts[-1])
+        _write_snapshots(report, own_run, by_opponent, plan.counts[-1])
     _write_heuristics(report, plan, depths, results)
     _write_levels(report, results)
     _write_games(report, plan, results)
@@ -210,26 +210,28 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _write_training_runs(report: Report, training_runs: Sequence[TrainingCurves]) -> None:
+def _write_training_runs(report: Report, training_runs: Sequence[TrainingRun]) -> None:
     rows: list[list[object]] = []
     for each in training_runs:
         spent = [each.last("seconds") / 60, int(each.last("step")), each.last("epochs")]
         shares = map(_percent, (each.winners_top1, each.all_top1))
         rows.append([each.name, *each.describe(), each.parameters, *spent, *shares])
-    header = ["training", "network", "inputs", "targets", "parameters", "minutes", "steps", "epochs"]
+    header = ["training run", "network", "inputs", "targets", "parameters", "minutes", "steps", "epochs"]
     report.add_text("## Learning curves", *REMARKS)
     report.add_table("training_runs", "Training runs", [*header, "winners' moves, %", "all moves, %"], rows)
     label = "winners' moves, top-1 accuracy, %"
     report.add_plot(
         "curves-top1", f"On the validation set: {label}", partial(_draw_curves, training_runs, "top1", label, 100)
     )
-    label = "loss of the policy"
+    label = "policy loss"
     report.add_plot(
-        "curves-moves", f"On the training set: {label}", partial(_draw_curves, training_runs, "moves", label, 1)
+        "curves-policy-loss",
+        f"On the training set: {label}",
+        partial(_draw_curves, training_runs, "policy_loss", label, 1),
     )
 
 
-def _draw_curves(training_runs: Sequence[TrainingCurves], column: str, label: str, factor: float, axes: Any) -> None:
+def _draw_curves(training_runs: Sequence[TrainingRun], column: str, label: str, factor: float, axes: Any) -> None:
     for each in training_runs:
         figures = [factor * figure for figure in each.column(column)]
         axes.plot(each.column("epochs"), figures, marker=".", label=each.name.strip("`"))
@@ -237,20 +239,21 @@ def _draw_curves(training_runs: Sequence[TrainingCurves], column: str, label: st
 
 
 def _write_snapshots(
-    report: Report, training: TrainingCurves, by_opponent: Mapping[str, Mapping[int, PairingResult]], games: int
+    report: Report, training_run: TrainingRun, by_opponent: Mapping[str, Mapping[int, PairingResult]], games: int
 ) -> None:
     """Write the results of the snapshots."""
-    measured = {row[0]: row for row in zip(*map(training.column, ("step", "epochs", "top1")), strict=True)}
+    measured = {row[0]: row for row in zip(*map(training_run.column, ("step", "epochs", "top1")), strict=True)}
     rows: list[list[object]] = []
     for step in by_opponent[SNAPSHOT_OPPONENTS[0]]:
         _, epochs, top1 = measured.get(step, (step, None, None))
         played = [results[step] for results in by_opponent.values()]
-        against = [100 * figure for result in played for figure in (result.points, result.half_interval)]
+        against = [100 * figure for result in played for figure in (result.points_share, result.half_interval)]
         rows.append([step, epochs, _percent(top1), *against])
     report.add_text(
         "## Strength of the snapshots",
-        f"Snapshots of the training run {training.name}, without averaging over symmetries, play {games} games against "
-        "each of two opponents. The columns show the points in percent and the half width of their 95 % interval.",
+        f"Snapshots of the training run {training_run.name}, without averaging over symmetries, play {games} games "
+        "against each of two opponents. The columns show the points in percent and the half width of their 95 % "
+        "interval.",
     )
     header = ["step", "epochs", "winners' moves (validation), %"]
     header += [name for opponent in SNAPSHOT_OPPONENTS for name in (f"`{opponent}`, %", f"`{opponent}`, ±")]
@@ -261,7 +264,8 @@ def _write_snapshots(
 
 def _draw_points(lines: Mapping[str, Mapping[int, PairingResult]], label: str, scale: str, axes: Any) -> None:
     for name, of in lines.items():
-        shares, errors = [100 * each.points for each in of.values()], [100 * each.half_interval for each in of.values()]
+        shares = [100 * each.points_share for each in of.values()]
+        errors = [100 * each.half_interval for each in of.values()]
         axes.errorbar(list(of), shares, errors, marker="o", capsize=3, label=name)
     axes.axhline(50, color="grey", linewidth=1, linestyle="--")
     axes.set(xlabel=label, ylabel="points, %", xscale=scale, ylim=(-2, 102))
@@ -279,13 +283,13 @@ def _write_heuristics(
         "point.",
     )
     rows: list[list[object]] = [
-        [name, *(100 * results[policy_player, alphabeta_spec(name, depth)].points for depth in depths)]
+        [name, *(100 * results[policy_player, alphabeta_spec(name, depth)].points_share for depth in depths)]
         for name in published.REPORT0_STRATEGIES
     ]
     header = ["heuristic", *(f"depth {depth}, %" for depth in depths)]
     report.add_table("heuristics", f"Points of `{policy_player}` against alpha-beta", header, rows)
     lines = ", ".join(
-        f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE_SPECS
+        f"{100 * results[policy_player, opponent].points_share:.1f} % against `{opponent}`" for opponent in OTAGE_SPECS
     )
     report.add_text(
         f"Points of `{policy_player}` against Otage, the program of report 4, with Otage's shipped memory: {lines}."
@@ -299,12 +303,12 @@ def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResul
     }
     rows, equals = list[list[object]](), list[list[object]]()
     for level in sorted({level for levels in CHAMPION_LEVELS.values() for level in levels}):
-        shares = [_percent(of[level].points) if level in of else None for of in against.values()]
+        shares = [_percent(of[level].points_share) if level in of else None for of in against.values()]
         rows.append([level, *shares])
     for name, of in against.items():
         bounds = (
             format_level(
-                find_equal_level({at: each.points + sign * each.half_interval for at, each in of.items()}),
+                find_equal_level({at: each.points_share + sign * each.half_interval for at, each in of.items()}),
                 CHAMPION_LEVELS[name],
             )
             for sign in (0, -1, 1)
@@ -335,7 +339,7 @@ def _write_games(report: Report, plan: ExperimentPlan, results: Mapping[tuple[st
     rows: list[list[object]] = []
     for first, second in plan.pairings:
         each = results[first, second]
-        shares = 100 * each.points, 100 * each.half_interval
+        shares = 100 * each.points_share, 100 * each.half_interval
         rows.append(
             [
                 f"`{first}`",
@@ -344,7 +348,7 @@ def _write_games(report: Report, plan: ExperimentPlan, results: Mapping[tuple[st
                 each.draws,
                 each.losses,
                 *shares,
-                each.mean_lead,
+                each.mean_margin,
                 *each.milliseconds,
             ]
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 from awello.evaluate.evaluator import list_heuristics
 from awello.lab import published
-from awello.lab.complexity import TEXTBOOK_SETTINGS, means_by_move
+from awello.lab.complexity import TEXTBOOK_SETTINGS, compute_means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.rules.game import DEFAULT_BY_FAMILY
@@ -58,8 +58,8 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
     return ExperimentPlan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
 
 
-def nodes_by_ply(game: ExperimentGame) -> list[int]:
-    """Return the nodes searched for each move of a game, in order."""
+def list_nodes_by_ply(game: ExperimentGame) -> list[int]:
+    """List the nodes searched for each move of a game, in order."""
     first, second = game.nodes[game.side], game.nodes[1 - game.side]
     return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
 
@@ -75,14 +75,14 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:
-        _compare(report, depth, {name: next(played) for name in names})
+        _write_comparison(report, depth, {name: next(played) for name in names})
     report.add_text(*REMARKS)
     report.write()
 
 
-def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]) -> None:
+def _write_comparison(report: Report, depth: int, played: dict[str, list[ExperimentGame]]) -> None:
     """Write the table and the plot of one depth."""
-    curves = {name: [nodes_by_ply(game) for game in games] for name, games in played.items()}
+    curves = {name: [list_nodes_by_ply(game) for game in games] for name, games in played.items()}
     totals = {name: sum(map(sum, lists)) for name, lists in curves.items()}
     rows: list[list[object]] = []
     for name, games in played.items():
@@ -95,7 +95,7 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
 
     def draw(axes: Any) -> None:
         for name in [name for name in curves if name != "textbook"]:
-            means = means_by_move(curves[name])
+            means = compute_means_by_move(curves[name])
             axes.plot(range(1, len(means) + 1), means, label=name)
         axes.set(xlabel="number of the move in the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
 

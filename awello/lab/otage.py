@@ -23,7 +23,7 @@ from awello.record import Record
 from awello.rules.game import Game, find_game
 from awello.search.iterative_deepening import IterativeDeepening, OtageOptions
 
-DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 50, (8,)
+DEFAULT_GAME, DEFAULT_POSITIONS, DEFAULT_DEPTHS = "othello", 50, (8,)
 HINT_LEVELS = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
 ALL_TECHNIQUES, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
 SEARCHES = {
@@ -82,11 +82,11 @@ class SearchPlan(RunPlan[SearchedPosition]):
         return search_position(sample_position(self.seed, at), kind, at, tuple(SEARCHES), self.depth)
 
 
-def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
-    """Plan searches of `games` positions to the maximum depth."""
+def make_plan(game: str, variant: str | None, positions: int, depths: Sequence[int], seed: int) -> SearchPlan:
+    """Plan searches of `positions` random positions to the maximum depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment 'otage' is for Othello on 8x8: omit --game and --variant")
-    return SearchPlan("otage", game, games, max(depths), seed)
+    return SearchPlan("otage", game, positions, max(depths), seed)
 
 
 # ---- search ---------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: 
     _write_trees(report, plan.seed)
     for depth in depths:
         _write_sample(report, depth, [each for each in results if each.kind == "sample"], plan.seed)
-    _plot(report, plan.depth, [each for each in results if each.kind == "sample"])
+    _write_plot(report, plan.depth, [each for each in results if each.kind == "sample"])
     _write_game(report, plan.depth, [each for each in results if each.kind == "game"])
     _write_variations(report, range(max(1, plan.depth - 3), plan.depth + 2))
     report.write()
@@ -222,7 +222,7 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
 
 
-def _plot(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
+def _write_plot(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
     def draw(axes: Any) -> None:
         for name in SEARCHES:
             totals = [sum(sum(each.leaves[name][ply : ply + 1]) for each in results) for ply in range(depth)]

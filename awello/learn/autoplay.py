@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.game_tree import GameTree
+from awello.archive.opening_tree import OpeningTree
 from awello.arena.match import make_pair_job
 from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
 from awello.arena.workers import Jobs, OrderedMap
@@ -39,7 +39,7 @@ FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """A plan of self-play games up to the end of a round, with what Otage had learnt when the round began."""
+    """A plan of self-play games up to the end of a round, with a snapshot of Otage's memory at the round's start."""
 
     limit: Limit | None
     """Limit per move; None: Otage derives its limits from the clock, or uses its default limit if there is no clock."""
@@ -101,9 +101,9 @@ def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
 
 
 @lru_cache(2)
-def _unpack_snapshot(snapshot: bytes) -> tuple[OtageMemory, GameTree]:
+def _unpack_snapshot(snapshot: bytes) -> tuple[OtageMemory, OpeningTree]:
     text, games = json.loads(zlib.decompress(snapshot))
-    return OtageMemory.parse(text), GameTree(Record(Position.start(), tuple(moves)) for moves in games)
+    return OtageMemory.parse(text), OpeningTree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
 # ---- rounds ---------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def autoplay(
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, LearningResult]]:
-    """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
+    """Play round by round up to the plan's number of games; yield each game with its `LearningResult`.
 
     `on_progress` receives the number of games played so far.  The games are also added to the archive at
     `archive_location` (default: an archive in `folder`).  Ctrl-C raises `KeyboardInterrupt`; another call resumes the

@@ -173,10 +173,10 @@ def learning_rate_at(done: float) -> float:
 
 
 def train(
-    network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
+    network: AwaleNetworkTraining, rounds: int, threads: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
     """Train until `rounds` rounds, including those of earlier calls, are complete; call `on_progress(1)` after each."""
-    pool = ThreadPoolExecutor(jobs)
+    pool = ThreadPoolExecutor(threads)
     try:
         while network.rounds < rounds:
             started = time.perf_counter()

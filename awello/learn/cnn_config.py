@@ -3,23 +3,7 @@
 This module does not import PyTorch, so reports of training runs can be read without it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-FORMER_NAMES = {
-    "whole": "squeeze_excitation",
-    "taught": "teacher_weight",
-    "losers": "loser_weight",
-    "value": "value_weight",
-    "smoothing": "label_smoothing",
-    "batch": "batch_size",
-    "rate": "learning_rate",
-    "decay": "weight_decay",
-    "average": "ema_decay",
-    "every": "eval_interval",
-}
-"""Current names of settings, by their names in older files."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +12,15 @@ class CnnConfig:
 
     network: str = "residual"
     """`residual`, or `report0` for the network of report 0."""
-    width: int = 128
+    channels: int = 128
+    """Number of channels per residual block."""
     blocks: int = 15
     squeeze_excitation: int = 1
     """1: with squeeze-and-excitation in each block; 0: without, which is faster on a CPU after quantisation."""
-    view: str = "mover"
-    """Input planes.  `mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black's discs, White's discs,
-    side to move; `one`: own minus opponent's discs."""
-    moves: str = "all"
+    input_planes: str = "mover"
+    """`mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black's discs, White's discs, side to move;
+    `one`: own minus opponent's discs."""
+    target_moves: str = "all"
     """`all`, or `winners` to learn only from the moves of winners and of both sides in drawn games."""
     teacher: str = ""
     """Weights file of a teacher network, whose predictions are soft targets."""
@@ -62,9 +47,3 @@ class CnnConfig:
     patience: int = 20
     """Number of evaluations without improvement after which training stops early."""
     seed: int = 1
-
-
-def rename_former_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a file under their current names."""
-    current = {FORMER_NAMES.get(name, name): value for name, value in {**settings}.items()}
-    return current | {"network": "report0"} if current.get("network") == "report" else current

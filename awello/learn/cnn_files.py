@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from awello.errors import ConfigError
 from awello.folders import draft_path
-from awello.learn.cnn_config import CnnConfig, rename_former_settings
+from awello.learn.cnn_config import CnnConfig
 from awello.learn.cnn_models import make_network
 from awello.learn.cnn_positions import PLANE_COUNTS, CnnPositions, encode_planes
 
@@ -26,7 +26,7 @@ CALIBRATION_BOARDS = 512  # for the quantisation of snapshots
 def save_network(file: Path, config: CnnConfig, network: nn.Module) -> None:
     """Save a network in half precision, together with its settings."""
     weights = {name: part.half() if part.is_floating_point() else part for name, part in network.state_dict().items()}
-    torch.save({"plan": asdict(config), "weights": weights}, file)
+    torch.save({"config": asdict(config), "weights": weights}, file)
 
 
 def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
@@ -42,7 +42,7 @@ def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
     """Load a network and its settings from a file."""
     try:
         content = load_state(file)
-        config = CnnConfig(**rename_former_settings(content["plan"]))
+        config = CnnConfig(**content["config"])
         network = make_network(config).eval()
         network.load_state_dict(content["weights"])
     except (KeyError, TypeError, RuntimeError):
@@ -72,7 +72,7 @@ def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Pat
     """
     from onnxruntime.quantization import QuantType, quantize_static
 
-    board = torch.zeros(2, PLANE_COUNTS[config.view], 8, 8)
+    board = torch.zeros(2, PLANE_COUNTS[config.input_planes], 8, 8)
     outputs = ["moves", "value"] if config.network == "residual" else ["moves"]
     axes = {name: {0: "positions"} for name in ("board", *outputs)}
     exported = ExportedNetwork(copy.deepcopy(network).cpu().float().to(memory_format=torch.contiguous_format)).eval()
@@ -99,7 +99,7 @@ def save_snapshot(
 
     Snapshots are used by the experiment `awello lab learning`, so only networks that players support are exported.
     """
-    if not (config.network == "residual" and config.view == "mover" and can_export()):
+    if not (config.network == "residual" and config.input_planes == "mover" and can_export()):
         return
     snapshots = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
     for file in [file for file in snapshots if snapshots[file] >= step]:
@@ -110,4 +110,4 @@ def save_snapshot(
     folder.mkdir(exist_ok=True)
     sample = positions.take(slice(None, None, 1 + len(positions) // CALIBRATION_BOARDS))
     with draft_path(folder / f"network-{step}.onnx") as draft:
-        export_onnx(config, network, encode_planes(config.view, sample, torch.zeros_like(sample.own)), draft)
+        export_onnx(config, network, encode_planes(config.input_planes, sample, torch.zeros_like(sample.own)), draft)

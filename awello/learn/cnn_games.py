@@ -70,12 +70,12 @@ def pack_games(records: Iterable[Record]) -> Arrays:
     moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
     positions = collect_positions(moves)
     ended, first = np.unique(positions.game, return_index=True)
-    black = np.full(len(moves), MISSING, np.uint8)
-    black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position
+    black_discs = np.full(len(moves), MISSING, np.uint8)
+    black_discs[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position
     _, moves_id = np.unique(moves, axis=0, return_inverse=True)
     return {
         "moves": np.where(moves == NO_MOVE, MISSING, moves).astype(np.uint8),
-        "black": black,
+        "black_discs": black_discs,
         "year": np.array(years, np.uint16),
         "moves_id": moves_id.reshape(-1).astype(np.uint32),
     }

@@ -60,11 +60,11 @@ def predict(config: CnnConfig, network: nn.Module, batch: CnnPositions, symmetri
     device = batch.own.device
     policies, values = torch.zeros(len(batch), 64, device=device), torch.zeros(len(batch), device=device)
     illegal = unpack_bits(batch.legal, torch.zeros_like(batch.own)) == 0
-    for transform in range(symmetries):
-        transforms = torch.full_like(batch.own, transform).masked_fill(batch.symmetric, 0)
+    for symmetry_id in range(symmetries):
+        symmetry_ids = torch.full_like(batch.own, symmetry_id).masked_fill(batch.symmetric, 0)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            logits, value = network(encode_planes(config.view, batch, transforms))
-        logits = logits[:, 0].float().gather(1, symmetry_tables(device)[1][transforms])
+            logits, value = network(encode_planes(config.input_planes, batch, symmetry_ids))
+        logits = logits[:, 0].float().gather(1, symmetry_tables(device)[1][symmetry_ids])
         policies += logits.masked_fill(illegal, ILLEGAL_LOGIT).softmax(1) / symmetries
         values += 0 if value is None else value.float() / symmetries
     return policies, values
@@ -82,39 +82,39 @@ def compute_losses(
     config: CnnConfig,
     network: nn.Module,
     batch: CnnPositions,
-    transforms: Tensor,
+    symmetry_ids: Tensor,
     soft_targets: SoftTargets | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the cross-entropy of the moves and the mean square error of the value.
+    """Return the policy loss (cross-entropy of the moves) and the value loss (mean square error).
 
     With a teacher, the head for winners' moves learns from all positions: where a loser moved, the target is the
     teacher's prediction of a winner's move.
     """
-    won, device, transforms = batch.won, batch.own.device, transforms.masked_fill(batch.symmetric, 0)
+    not_lost, device, symmetry_ids = batch.not_lost, batch.own.device, symmetry_ids.masked_fill(batch.symmetric, 0)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        logits, value = network(encode_planes(config.view, batch, transforms))
+        logits, value = network(encode_planes(config.input_planes, batch, symmetry_ids))
     # Step 1. Compute the targets.
-    legal = unpack_bits(batch.legal, transforms) == 1
+    legal = unpack_bits(batch.legal, symmetry_ids) == 1
     sources, targets = symmetry_tables(device)
-    squares = targets[transforms, batch.square.long()]
+    squares = targets[symmetry_ids, batch.square.long()]
     policies = torch.zeros(legal.shape, device=device).scatter_(1, squares[:, None], 1.0)
     policies = policies.lerp(legal / legal.sum(1, keepdim=True), config.label_smoothing)
     result, has_result = batch.margin.sign().float(), batch.margin != UNKNOWN
-    heads, weights = torch.where(won, 0, logits.shape[1] - 1), torch.where(won, 1.0, config.loser_weight)
+    heads, weights = torch.where(not_lost, 0, logits.shape[1] - 1), torch.where(not_lost, 1.0, config.loser_weight)
     if soft_targets:
-        teacher_weight = torch.where(won, config.teacher_weight, 1.0)
-        teacher_policies = soft_targets[0].float().gather(1, sources[transforms])
+        teacher_weight = torch.where(not_lost, config.teacher_weight, 1.0)
+        teacher_policies = soft_targets[0].float().gather(1, sources[symmetry_ids])
         policies = policies.lerp(teacher_policies, teacher_weight[:, None])
         result = result.lerp(soft_targets[1], torch.where(has_result, config.teacher_weight, 1.0))
         heads, weights, has_result = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(has_result)
     # Step 2. Compute the losses.
     logits = logits.float()[torch.arange(len(batch), device=device), heads]
     log_policies = logits.masked_fill(~legal, ILLEGAL_LOGIT).log_softmax(1)
-    moves = -(weights * (policies * log_policies).sum(1)).sum() / weights.sum()
+    policy_loss = -(weights * (policies * log_policies).sum(1)).sum() / weights.sum()
     if value is None:
-        return moves, torch.zeros_like(moves)
+        return policy_loss, torch.zeros_like(policy_loss)
     value_errors = torch.where(has_result, value.float() - result, 0)
-    return moves, value_errors.square().sum() / has_result.sum().clamp(min=1)
+    return policy_loss, value_errors.square().sum() / has_result.sum().clamp(min=1)
 
 
 def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str, float]:
@@ -125,18 +125,18 @@ def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str
 
 
 def evaluate_test_set(
-    config: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
+    config: CnnConfig, network: nn.Module, test: CnnPositions, duplicates: Tensor, symmetries: int
 ) -> dict[str, Any]:
     """Compute the accuracy on the test set: in total, on games that no other set contains, and by game stage."""
-    predictions, won = evaluate(config, network, test, symmetries), test.won
+    predictions, not_lost = evaluate(config, network, test, symmetries), test.not_lost
     stage_of = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)
     return {
-        "winners": compute_accuracy(predictions, won),
-        "all": compute_accuracy(predictions, torch.ones_like(won)),
-        "winners_new": compute_accuracy(predictions, won & ~repeated),
-        "all_new": compute_accuracy(predictions, ~repeated),
-        "stages": {10 * stage: compute_accuracy(predictions, won & (stage_of == stage)) for stage in range(6)},
+        "winners": compute_accuracy(predictions, not_lost),
+        "all": compute_accuracy(predictions, torch.ones_like(not_lost)),
+        "winners_new": compute_accuracy(predictions, not_lost & ~duplicates),
+        "all_new": compute_accuracy(predictions, ~duplicates),
+        "stages": {10 * stage: compute_accuracy(predictions, not_lost & (stage_of == stage)) for stage in range(6)},
         "value": {
             "mse": predictions.value_mse(),
             "sign_accuracy": float((predictions.value_correct & decided).sum() / decided.sum().clamp(min=1)),

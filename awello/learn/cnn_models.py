@@ -16,9 +16,9 @@ class Report0Network(nn.Module):  # type: ignore[misc]
     def __init__(self, inputs: int) -> None:
         super().__init__()
         layers, channels = [], inputs
-        for width in (64, 64, 128, 128, 256, 256, 256, 256):
-            layers += [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()]
-            channels = width
+        for next_channels in (64, 64, 128, 128, 256, 256, 256, 256):
+            layers += [nn.Conv2d(channels, next_channels, 3, padding=1), nn.BatchNorm2d(next_channels), nn.ReLU()]
+            channels = next_channels
         dense = [nn.Flatten(), nn.Linear(64 * channels, 128), nn.ReLU(), nn.Linear(128, 64)]
         self.layers = nn.Sequential(*layers, *dense)
 
@@ -29,12 +29,12 @@ class Report0Network(nn.Module):  # type: ignore[misc]
 class ResidualBlock(nn.Module):  # type: ignore[misc]
     """Two convolutions with a skip connection, optionally with squeeze-and-excitation."""
 
-    def __init__(self, width: int, squeeze_excitation: bool) -> None:
+    def __init__(self, channels: int, squeeze_excitation: bool) -> None:
         super().__init__()
-        self.first, self.second = make_convolution(width, width, 3), make_convolution(width, width, 3)
+        self.first, self.second = make_convolution(channels, channels, 3), make_convolution(channels, channels, 3)
         self.squeeze_excitation = squeeze_excitation
         if squeeze_excitation:
-            self.squeeze, self.excite = nn.Linear(width, width // 4), nn.Linear(width // 4, width)
+            self.squeeze, self.excite = nn.Linear(channels, channels // 4), nn.Linear(channels // 4, channels)
 
     def forward(self, board: Tensor) -> Tensor:
         residual = self.second(functional.relu(self.first(board)))
@@ -47,13 +47,13 @@ class ResidualBlock(nn.Module):  # type: ignore[misc]
 class ResidualNetwork(nn.Module):  # type: ignore[misc]
     """A tower of residual blocks with three heads: moves of winners, moves of losers, and value."""
 
-    def __init__(self, inputs: int, width: int, blocks: int, squeeze_excitation: bool) -> None:
+    def __init__(self, inputs: int, channels: int, blocks: int, squeeze_excitation: bool) -> None:
         super().__init__()
-        tower = [ResidualBlock(width, squeeze_excitation) for _ in range(blocks)]
-        self.tower = nn.Sequential(make_convolution(inputs, width, 3), nn.ReLU(), *tower)
-        self.moves = nn.Sequential(make_convolution(width, 64, 3), nn.ReLU(), nn.Conv2d(64, 2, 1), nn.Flatten(2))
+        tower = [ResidualBlock(channels, squeeze_excitation) for _ in range(blocks)]
+        self.tower = nn.Sequential(make_convolution(inputs, channels, 3), nn.ReLU(), *tower)
+        self.moves = nn.Sequential(make_convolution(channels, 64, 3), nn.ReLU(), nn.Conv2d(64, 2, 1), nn.Flatten(2))
         value_head = [nn.Flatten(), nn.Linear(512, 64), nn.ReLU(), nn.Linear(64, 1), nn.Tanh(), nn.Flatten(0)]
-        self.value = nn.Sequential(make_convolution(width, 8, 1), nn.ReLU(), *value_head)
+        self.value = nn.Sequential(make_convolution(channels, 8, 1), nn.ReLU(), *value_head)
 
     def forward(self, board: Tensor) -> tuple[Tensor, Tensor | None]:
         features = self.tower(board)
@@ -68,8 +68,10 @@ def make_convolution(inputs: int, outputs: int, size: int) -> nn.Sequential:
 def make_network(config: CnnConfig) -> nn.Module:
     """Make an untrained network."""
     if config.network == "report0":
-        return Report0Network(PLANE_COUNTS[config.view])
-    return ResidualNetwork(PLANE_COUNTS[config.view], config.width, config.blocks, bool(config.squeeze_excitation))
+        return Report0Network(PLANE_COUNTS[config.input_planes])
+    return ResidualNetwork(
+        PLANE_COUNTS[config.input_planes], config.channels, config.blocks, bool(config.squeeze_excitation)
+    )
 
 
 def count_parameters(network: nn.Module) -> int:

@@ -23,7 +23,7 @@ FIRST_TEST_YEAR = 2016  # the test set starts with this year
 MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range, the test set is random
 RANDOM_TEST_SHARE = 0.1
 VALIDATION_SHARE = 0.02  # of the games that are not in the test set
-BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
+START_BLACK, START_WHITE = 0x0000000810000000, 0x0000001008000000
 ALL_SQUARES, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
 DIRECTIONS = (
     *((1, NOT_A), (7, NOT_H), (8, ALL_SQUARES), (9, NOT_A)),
@@ -42,7 +42,8 @@ class GameArrays:
     """The arrays of a file of games, as written by `cnn_games`."""
 
     moves: npt.NDArray[np.uint8]
-    black: npt.NDArray[np.uint8]
+    black_discs: npt.NDArray[np.uint8]
+    """Black's final discs, with empty squares counted for the winner; `MISSING` for unfinished games."""
     year: npt.NDArray[np.uint16]
     moves_id: npt.NDArray[np.uint32]
     """A number shared by games with the same moves."""
@@ -52,8 +53,7 @@ class GameArrays:
         """Load a file of games."""
         try:
             with np.load(file) as content:
-                moves_id = "same" if "same" in content else "moves_id"  # `same` in older files
-                return GameArrays(*(content[name] for name in ("moves", "black", "year", moves_id)))
+                return GameArrays(*(content[field.name] for field in fields(GameArrays)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile):
             raise ConfigError(
                 f"cannot read games from {str(file)!r}: create the file with 'awello train cnn'"
@@ -86,8 +86,7 @@ class CnnPositions:
     opp: Tensor
     legal: Tensor
     square: Tensor
-    black: Tensor
-    """Whether Black is to move."""
+    black_to_move: Tensor
     margin: Tensor
     """The final margin for the mover; `UNKNOWN` for unfinished games."""
     game: Tensor
@@ -110,7 +109,7 @@ class CnnPositions:
         return self.take(number % -(-len(self) // max_positions) == 0)
 
     @property
-    def won(self) -> Tensor:
+    def not_lost(self) -> Tensor:
         """Whether the mover won or drew."""
         return self.margin >= 0
 
@@ -155,29 +154,30 @@ def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
 
 def replay_games(games: GameArrays, device: str) -> CnnPositions:
     """Replay all games in parallel, inserting passes, and return all their positions."""
-    moves, discs = torch.from_numpy(games.moves).to(device), torch.from_numpy(games.black).to(device)
+    moves, discs = torch.from_numpy(games.moves).to(device), torch.from_numpy(games.black_discs).to(device)
     final = torch.where(discs == MISSING, UNKNOWN, 2 * discs.int() - 64)
-    own, opp = torch.full_like(final, BLACK, dtype=torch.int64), torch.full_like(final, WHITE, dtype=torch.int64)
-    black, wrong = torch.ones_like(discs, dtype=torch.bool), torch.zeros_like(discs, dtype=torch.bool)
+    own = torch.full_like(final, START_BLACK, dtype=torch.int64)
+    opp = torch.full_like(final, START_WHITE, dtype=torch.int64)
+    black_to_move, wrong = torch.ones_like(discs, dtype=torch.bool), torch.zeros_like(discs, dtype=torch.bool)
     number, plies = torch.arange(len(moves), device=device, dtype=torch.int32), []
     for ply in range(moves.shape[1]):
         square = moves[:, ply].long()
         played = square != MISSING
         legal = find_moves(own, opp)
         passed = played & (legal == 0)
-        own, opp, black = torch.where(passed, opp, own), torch.where(passed, own, opp), black ^ passed
+        own, opp, black_to_move = torch.where(passed, opp, own), torch.where(passed, own, opp), black_to_move ^ passed
         legal = torch.where(passed, find_moves(own, opp), legal)
         wrong |= played & (legal >> square.clamp(max=63) & 1 == 0)
-        margin = torch.where(black | (final == UNKNOWN), final, -final)
+        margin = torch.where(black_to_move | (final == UNKNOWN), final, -final).to(torch.int8)
         empties = torch.full_like(discs, 60 - ply)
         symmetric = is_symmetric(own, opp) if ply < MAX_SYMMETRIC_PLIES else torch.zeros_like(played)
-        columns = own, opp, legal, square.to(torch.uint8), black, margin.to(torch.int8), number, empties, symmetric
+        columns = own, opp, legal, square.to(torch.uint8), black_to_move, margin, number, empties, symmetric
         plies.append([column[played] for column in columns])
         placed = torch.where(played, torch.ones_like(own) << square.clamp(max=63), 0)
         flips = find_flips(own, opp, placed)
         after = opp & ~flips, own | flips | placed
         own, opp = torch.where(played, after[0], own), torch.where(played, after[1], opp)
-        black = black ^ played
+        black_to_move = black_to_move ^ played
     if wrong.any():
         raise ConfigError(
             f"game {int(wrong.nonzero()[0])} of the .npz file contains an illegal move: "
@@ -193,7 +193,7 @@ class DatasetSplit:
     training: CnnPositions
     validation: CnnPositions
     test: CnnPositions
-    repeated: Tensor
+    duplicates: Tensor
     """Mask of the test positions whose games also occur in the other sets."""
     games: dict[str, int]
     """Number of games in each set."""
@@ -210,9 +210,9 @@ class DatasetSplit:
         counts = dict(zip(names, map(len, (training, validation, test)), strict=True))
         if quick:
             validation, test = validation.subsample(QUICK_VALIDATION_POSITIONS), test.subsample(QUICK_TEST_POSITIONS)
-        repeated = torch.from_numpy(np.isin(games.moves_id, games.moves_id[~parts[2]])).to(device)
+        duplicates = torch.from_numpy(np.isin(games.moves_id, games.moves_id[~parts[2]])).to(device)
         totals = {name: int(part.sum()) for name, part in zip(names, parts, strict=True)}
-        return DatasetSplit(training, validation, test, repeated[test.game.long()], totals, counts)
+        return DatasetSplit(training, validation, test, duplicates[test.game.long()], totals, counts)
 
 
 # ---- input planes ---------------------------------------------------------------------------------------------------
@@ -225,9 +225,9 @@ def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
     return squares.to(device), squares.argsort(1).to(device)
 
 
-def unpack_bits(words: Tensor, transforms: Tensor) -> Tensor:
+def unpack_bits(words: Tensor, symmetry_ids: Tensor) -> Tensor:
     """Unpack boards into rows of 64 bits, each transformed by a symmetry."""
-    return words[:, None] >> symmetry_tables(words.device)[0][transforms] & 1
+    return words[:, None] >> symmetry_tables(words.device)[0][symmetry_ids] & 1
 
 
 def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
@@ -235,16 +235,16 @@ def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
     shifts = torch.arange(8, dtype=torch.uint8, device=own.device)
     bits = [(words.view(torch.uint8).view(-1, 8, 1) >> shifts & 1).flatten(1) for words in (own, opp)]
     discs, squares = bits[0] + 2 * bits[1], symmetry_tables(own.device)[0]
-    return torch.stack([(discs[:, squares[transform]] == discs).all(1) for transform in range(1, 8)]).any(0)
+    return torch.stack([(discs[:, squares[symmetry_id]] == discs).all(1) for symmetry_id in range(1, 8)]).any(0)
 
 
-def encode_planes(view: str, positions: CnnPositions, transforms: Tensor) -> Tensor:
+def encode_planes(input_planes: str, positions: CnnPositions, symmetry_ids: Tensor) -> Tensor:
     """Encode positions as the input planes of a network."""
-    own, opp = unpack_bits(positions.own, transforms), unpack_bits(positions.opp, transforms)
-    if view == "mover":
-        rows = [own, opp, unpack_bits(positions.legal, transforms), torch.ones_like(own)]
-    elif view == "colours":
-        black = positions.black[:, None]
+    own, opp = unpack_bits(positions.own, symmetry_ids), unpack_bits(positions.opp, symmetry_ids)
+    if input_planes == "mover":
+        rows = [own, opp, unpack_bits(positions.legal, symmetry_ids), torch.ones_like(own)]
+    elif input_planes == "colours":
+        black = positions.black_to_move[:, None]
         rows = [torch.where(black, own, opp), torch.where(black, opp, own), black.long().expand_as(own)]
     else:
         rows = [own - opp]

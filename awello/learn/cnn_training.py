@@ -36,7 +36,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
 from awello.folders import replace_atomically
-from awello.learn.cnn_config import CnnConfig, rename_former_settings
+from awello.learn.cnn_config import CnnConfig
 from awello.learn.cnn_files import can_export, export_onnx, load_network, load_state, save_network, save_snapshot
 from awello.learn.cnn_metrics import (
     SoftTargets,
@@ -78,8 +78,8 @@ def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[T
     epoch, offset = divmod(step, count // batch)
     order = _shuffle(count, config.seed * 1000 + epoch, device)
     rng.manual_seed(config.seed * 10_000_000 + step)
-    transforms = torch.randint(8, (batch,), generator=rng, device=device)
-    return order[offset * batch : (offset + 1) * batch], transforms
+    symmetry_ids = torch.randint(8, (batch,), generator=rng, device=device)
+    return order[offset * batch : (offset + 1) * batch], symmetry_ids
 
 
 @lru_cache(maxsize=1)
@@ -95,10 +95,10 @@ class CnnTraining:
         self, config: CnnConfig, training_set: CnnPositions, validation_set: CnnPositions, compiled: bool = False
     ) -> None:
         self.config, self.device = config, training_set.own.device.type
-        winners_only = config.moves == "winners"
-        self.training_set = training_set.take(training_set.won) if winners_only else training_set
+        winners_only = config.target_moves == "winners"
+        self.training_set = training_set.take(training_set.not_lost) if winners_only else training_set
         self.validation_set = validation_set
-        if not len(self.training_set) or not self.training_set.won.any():
+        if not len(self.training_set) or not self.training_set.not_lost.any():
             raise ConfigError("no training game is finished: give games that were played to the end")
         self.teacher, self.soft_targets = self.load_teacher()
         torch.manual_seed(config.seed)
@@ -113,8 +113,8 @@ class CnnTraining:
         others = [weights for weights in self.network.parameters() if weights.dim() == 1]
         groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
         self.optimiser = torch.optim.AdamW(groups, config.learning_rate, fused=self.device == "cuda")
-        self.step, self.seconds, self.score, self.stale = 0, 0.0, 0.0, 0
-        self.sums = torch.zeros(2, device=self.device)
+        self.step, self.seconds, self.best_accuracy, self.evaluations_without_improvement = 0, 0.0, 0.0, 0
+        self.loss_sums = torch.zeros(2, device=self.device)
 
     def load_teacher(self) -> tuple[Teacher | None, SoftTargets | None]:
         """Load the teacher, if any; on a GPU, compute its predictions once for all epochs."""
@@ -134,7 +134,7 @@ class CnnTraining:
     @property
     def finished(self) -> bool:
         """Whether the training run is complete or has stopped early for lack of improvement."""
-        return self.progress >= 1 or self.stale >= self.config.patience
+        return self.progress >= 1 or self.evaluations_without_improvement >= self.config.patience
 
     @property
     def epochs(self) -> float:
@@ -145,19 +145,19 @@ class CnnTraining:
         """Run a training step on a batch."""
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate_at(self.config, self.step, self.progress)
-        selection, transforms = draw_batch(self.config, len(self.training_set), self.step, self.device)
+        selection, symmetry_ids = draw_batch(self.config, len(self.training_set), self.step, self.device)
         batch, soft_targets = self.training_set.take(selection), None
         if self.soft_targets:
             soft_targets = self.soft_targets[0][selection], self.soft_targets[1][selection]
         elif self.teacher:
             soft_targets = compute_soft_targets(self.teacher, batch, 1)
-        moves, value = compute_losses(self.config, self.compiled_network, batch, transforms, soft_targets)
+        policy_loss, value_loss = compute_losses(self.config, self.compiled_network, batch, symmetry_ids, soft_targets)
         self.optimiser.zero_grad(set_to_none=True)
-        (moves + self.config.value_weight * value).backward()
+        (policy_loss + self.config.value_weight * value_loss).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT_NORM)
         self.optimiser.step()
         self.step += 1
-        self.sums += torch.stack([moves.detach(), value.detach()])
+        self.loss_sums += torch.stack([policy_loss.detach(), value_loss.detach()])
         self.update_average()
 
     def update_average(self) -> None:
@@ -167,7 +167,7 @@ class CnnTraining:
 
     def check_loss(self) -> None:
         """Wait for the device, and raise `ConfigError` if the loss is not finite."""
-        if not math.isfinite(float(self.sums.sum())):
+        if not math.isfinite(float(self.loss_sums.sum())):
             raise ConfigError(
                 f"the loss is not finite near step {self.step}: use a lower --learning-rate or fewer --blocks"
             )
@@ -177,33 +177,33 @@ class CnnTraining:
         predictions = evaluate(self.config, self.average, self.validation_set)
         row = {
             name: share
-            for name, share in compute_accuracy(predictions, self.validation_set.won).items()
+            for name, share in compute_accuracy(predictions, self.validation_set.not_lost).items()
             if name != "positions"
         }
-        accuracy_all = compute_accuracy(predictions, torch.ones_like(self.validation_set.won))
-        moves, value = (self.sums / max(1, self.step - last_step)).tolist()
-        self.sums.zero_()
-        self.stale += 1
-        if row["top1"] >= self.score:  # with `>=`, the latest average is kept if the accuracy is always 0
-            self.score, self.stale = row["top1"], 0
+        accuracy_all = compute_accuracy(predictions, torch.ones_like(self.validation_set.not_lost))
+        policy_loss, value_loss = (self.loss_sums / max(1, self.step - last_step)).tolist()
+        self.loss_sums.zero_()
+        self.evaluations_without_improvement += 1
+        if row["top1"] >= self.best_accuracy:  # with `>=`, the latest average is kept if the accuracy is always 0
+            self.best_accuracy, self.evaluations_without_improvement = row["top1"], 0
             self.best.load_state_dict(self.average.state_dict())
         rate = learning_rate_at(self.config, self.step, self.progress)
-        counts = {"step": self.step, "epochs": self.epochs, "seconds": self.seconds, "rate": rate}
+        counts = {"step": self.step, "epochs": self.epochs, "seconds": self.seconds, "learning_rate": rate}
         return (
             counts
-            | {"moves": moves, "value": value}
+            | {"policy_loss": policy_loss, "value_loss": value_loss}
             | row
-            | {"top1_all": accuracy_all["top1"], "error": predictions.value_mse()}
+            | {"top1_all": accuracy_all["top1"], "value_mse": predictions.value_mse()}
         )
 
     # ---- checkpoints ------------------------------------------------------------------------------------------------
     STATE_DICTS = "network", "average", "best", "optimiser"
-    COUNTERS = "step", "seconds", "score", "stale"
+    COUNTERS = "step", "seconds", "best_accuracy", "evaluations_without_improvement"
 
     def save_checkpoint(self, file: Path) -> None:
         """Save the state needed to resume training."""
         states = {name: getattr(self, name).state_dict() for name in self.STATE_DICTS}
-        header = {"plan": asdict(self.config), "positions": self.fingerprint}
+        header = {"config": asdict(self.config), "positions": self.fingerprint}
         with replace_atomically(file) as stream:
             torch.save(header | states | {name: getattr(self, name) for name in self.COUNTERS}, stream)
 
@@ -229,9 +229,9 @@ class CnnTraining:
 def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any]:
     """Read a checkpoint; raise `ConfigError` if it is damaged or has other settings."""
     content = load_state(file, device)
-    if not content.keys() >= {"plan", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
+    if not content.keys() >= {"config", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
         raise ConfigError(f"{str(file)!r} is damaged: remove it to start a new training run")
-    if rename_former_settings(content["plan"]) != asdict(config):
+    if content["config"] != asdict(config):
         raise ConfigError(
             f"{str(file)!r} belongs to a training run with other settings: give the options of that run to resume it, "
             "or remove the file to start a new run"
@@ -318,7 +318,7 @@ def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: b
     config, network = training.config, training.best
     report = {
         "finished": training.finished,
-        "plan": asdict(config),
+        "config": asdict(config),
         "parameters": count_parameters(network),
         "games": sets.games,
         "positions": sets.positions | {"training": len(training.training_set)},
@@ -326,23 +326,23 @@ def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: b
         "epochs": training.epochs,
         "seconds": training.seconds,
         "steps_per_second": training.step / training.seconds,
-        "validation": {"top1": training.score},
-        "test": evaluate_test_set(config, network, sets.test, sets.repeated, 1),
+        "validation": {"top1": training.best_accuracy},
+        "test": evaluate_test_set(config, network, sets.test, sets.duplicates, 1),
     }
     write_report(out, report)
     if not training.finished:
         return
     if not quick:
-        report["test_eight_symmetries"] = evaluate_test_set(config, network, sets.test, sets.repeated, 8)
+        report["test_eight_symmetries"] = evaluate_test_set(config, network, sets.test, sets.duplicates, 8)
         write_report(out, report)
     if can_export():
-        selection, transforms = draw_batch(
+        selection, symmetry_ids = draw_batch(
             replace(config, batch_size=CALIBRATION_BOARDS), len(training.training_set), 0, training.device
         )
         export_onnx(
             config,
             network,
-            encode_planes(config.view, training.training_set.take(selection), transforms),
+            encode_planes(config.input_planes, training.training_set.take(selection), symmetry_ids),
             out / "network.onnx",
         )
 
@@ -366,7 +366,7 @@ def read_curves(out: Path) -> list[Row]:
 def format_row(row: Row) -> str:
     """Format an evaluation in one line."""
     done = f"{row['seconds']:6.0f} s: {row['step']:7,.0f} steps, {row['epochs']:5.2f} epochs"
-    loss = f"loss {row['moves']:.4f} and {row['value']:.4f}"
+    loss = f"policy loss {row['policy_loss']:.4f}, value loss {row['value_loss']:.4f}"
     return f"{done}, {loss}; validation {row['top1']:.2%} (top 3 {row['top3']:.2%}), all {row['top1_all']:.2%}"
 
 
@@ -381,7 +381,11 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
-    choices = {"network": ["residual", "report0"], "view": list(PLANE_COUNTS), "moves": ["all", "winners"]}
+    choices = {
+        "network": ["residual", "report0"],
+        "input_planes": list(PLANE_COUNTS),
+        "target_moves": ["all", "winners"],
+    }
     for field in fields(CnnConfig):
         kind = type(field.default)
         parser.add_argument(

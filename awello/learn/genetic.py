@@ -45,15 +45,6 @@ REFERENCE_GAME_FACTOR = 2  # weight of the games against the reference opponent
 ORDERING_NODES_PER_MOVE = 5000  # in the games from which move ordering is learnt
 MAX_GAME_PLIES = 300  # otherwise, players that avoid captures would play for thousands of plies
 
-FORMER_NAMES = {
-    "population": "population_size",
-    "fighters": "opponents",
-    "mutation": "mutation_rate",
-    "largest": "max_gene",
-    "boss_depth": "reference_depth",
-}
-"""Current names of settings, by their names in older files."""
-
 Genes = tuple[int, ...]
 MoveSearch = Callable[[Position], Sequence[int]]  # returns the best moves, which have equal values
 
@@ -274,7 +265,7 @@ def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
         return start_evolution(config)
     try:
         content = json.loads(file.read_text("utf-8"))
-        settings = {FORMER_NAMES.get(name, name): value for name, value in {**content["learning"]}.items()}
+        settings = content["learning"]
         population = [Individual(genes) for genes in content["population"]]
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])

@@ -33,9 +33,9 @@ BATCH_POSITIONS = 500  # the table is cleared before each batch, so labels do no
 class PositionLabeller:
     """Threads that search positions with the same weights; the caller may change the weights between calls."""
 
-    def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
-        self.weights, self.jobs, self.idle_workers = weights, jobs, SimpleQueue[OthelloWorker]()
-        for _ in range(jobs):
+    def __init__(self, weights: npt.NDArray[np.int16], threads: int) -> None:
+        self.weights, self.threads, self.idle_workers = weights, threads, SimpleQueue[OthelloWorker]()
+        for _ in range(threads):
             worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
             worker.state.node_limit, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
             worker.state.key_per_disc = KEY_PER_DISC_NEAR_END
@@ -57,7 +57,7 @@ class PositionLabeller:
             self.idle_workers.put(worker)
             return len(own[batch])
 
-        pool = ThreadPoolExecutor(self.jobs)
+        pool = ThreadPoolExecutor(self.threads)
         try:
             for done in accumulate(pool.map(search_batch, range(0, len(own), BATCH_POSITIONS))):
                 on_progress(done)

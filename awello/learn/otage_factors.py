@@ -88,7 +88,7 @@ def load_memory(config: OtageGeneticConfig) -> OtageMemory:
 def read_memory(folder: Path) -> OtageMemory:
     """Read the memory in a folder; raise `ConfigError` if it contains none."""
     if not (folder / MEMORY_FILE).exists():
-        raise ConfigError(f"no {MEMORY_FILE} in {str(folder)!r}: create it with 'awello autoplay {folder}'")
+        raise ConfigError(f"no {MEMORY_FILE} in {str(folder)!r}: create it with 'awello autoplay --out {folder}'")
     return OtageMemory.load(folder / MEMORY_FILE)
 
 

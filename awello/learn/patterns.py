@@ -40,7 +40,6 @@ HELD_OUT_SHARE = 0.02  # of the games
 PRIOR_DEVIATION_DISCS = 2.5  # expected deviation of a weight from its initial value, in discs
 MAX_WEIGHT = 32_000
 CACHE_ARRAYS = ("own", "opp", "values", "held")  # names of the arrays of `PatternExamples` in cached files
-FORMER_NAMES = {"before": "initial_error"}  # current names in `StageResult`, by their names in older files
 
 
 @dataclass(frozen=True)
@@ -98,11 +97,11 @@ class PatternTrainingConfig:
 class PatternTraining:
     """A training run that saves its weights and state to a file after each step."""
 
-    def __init__(self, file: Path, config: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
+    def __init__(self, file: Path, config: PatternTrainingConfig, positions: PositionSet, threads: int) -> None:
         self.file, self.config, self.positions = file, config, positions
         self.weights, self.completed = _resume(file, config)
         self.table = PatternWeights(self.weights, {}).expand()
-        self.labeller, self.pool = PositionLabeller(self.table, jobs), ThreadPoolExecutor(jobs)
+        self.labeller, self.pool = PositionLabeller(self.table, threads), ThreadPoolExecutor(threads)
         rng = np.random.default_rng(config.seed)
         self.held_out = rng.random(config.games) < HELD_OUT_SHARE
 
@@ -124,7 +123,7 @@ class PatternTraining:
     def make_weights(self) -> PatternWeights:
         """Return the current weights, with a description of the training run."""
         return PatternWeights(
-            self.weights, {"plan": asdict(self.config), "steps": [asdict(step) for step in self.completed]}
+            self.weights, {"config": asdict(self.config), "steps": [asdict(step) for step in self.completed]}
         )
 
     # ---- examples ---------------------------------------------------------------------------------------------------
@@ -143,7 +142,7 @@ class PatternTraining:
         cached, config = folder / f"{empties}.npz", json.dumps(asdict(self.config))
         if cached.exists():
             with np.load(cached) as content:
-                if str(content["plan"]) != config:
+                if str(content["config"]) != config:
                     raise _mismatch_error(folder)
                 return PatternExamples(*(content[name] for name in CACHE_ARRAYS))
         rng = np.random.default_rng([self.config.seed, empties])
@@ -152,7 +151,7 @@ class PatternTraining:
         examples = PatternExamples(own, opp, values, self.held_out[game.astype(np.int64)])
         folder.mkdir(exist_ok=True)
         with replace_atomically(cached) as file:
-            np.savez(file, plan=config, **dict(zip(CACHE_ARRAYS, vars(examples).values(), strict=True)))
+            np.savez(file, config=config, **dict(zip(CACHE_ARRAYS, vars(examples).values(), strict=True)))
         return examples
 
     # ---- fits -------------------------------------------------------------------------------------------------------
@@ -206,12 +205,9 @@ def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[St
     if not file.exists():
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)
-    if patterns.metadata.get("plan") != asdict(config):
+    if patterns.metadata.get("config") != asdict(config):
         raise _mismatch_error(file)
-    steps = [
-        {FORMER_NAMES.get(name, name): value for name, value in step.items()} for step in patterns.metadata["steps"]
-    ]
-    return patterns.weights, [StageResult(**step) for step in steps]
+    return patterns.weights, [StageResult(**step) for step in patterns.metadata["steps"]]
 
 
 def _mismatch_error(path: Path) -> ConfigError:

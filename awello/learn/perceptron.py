@@ -99,12 +99,12 @@ class Batch:
     values: Floats
 
 
-def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: npt.NDArray[np.int64]) -> Batch:
+def make_batch(perceptron: Perceptron, examples: PerceptronExamples, symmetry_ids: npt.NDArray[np.int64]) -> Batch:
     """Encode examples for a perceptron; Othello boards are transformed by the given symmetries."""
-    inputs, policies = encode_inputs(network.board, examples.words), examples.policies
-    legal = (examples.words[:, 2:] >> np.arange(network.move_count, dtype=np.uint64) & U(1)).astype(bool)
-    if network.board != "awale":
-        squares = SYMMETRY_SQUARES[transforms]
+    inputs, policies = encode_inputs(perceptron.board, examples.words), examples.policies
+    legal = (examples.words[:, 2:] >> np.arange(perceptron.move_count, dtype=np.uint64) & U(1)).astype(bool)
+    if perceptron.board != "awale":
+        squares = SYMMETRY_SQUARES[symmetry_ids]
         inputs = np.take_along_axis(inputs, np.concatenate([squares, squares + 64], axis=1), axis=1)
         legal = np.take_along_axis(legal, squares, axis=1)
         policies = np.take_along_axis(policies, squares, axis=1)
@@ -114,9 +114,9 @@ def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: np
 class PerceptronSelfPlay:
     """Plays self-play games with a perceptron."""
 
-    def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS_PER_MOVE) -> None:
-        self.game, self.network, self.simulations = game, network, simulations
-        self.tree = PerceptronTree(MAX_MOVES * (simulations + 1), network=network)
+    def __init__(self, game: Game, perceptron: Perceptron, simulations: int = SIMULATIONS_PER_MOVE) -> None:
+        self.game, self.perceptron, self.simulations = game, perceptron, simulations
+        self.tree = PerceptronTree(MAX_MOVES * (simulations + 1), perceptron=perceptron)
 
     def play(self, rng: np.random.Generator) -> PerceptronExamples:
         """Play a game; return its positions with the visit shares of the moves and the values.
@@ -124,7 +124,7 @@ class PerceptronSelfPlay:
         The value of a position is the mean of its value in the tree and the result of the game.  The most visited move
         is played, except in the first plies, where moves are sampled in proportion to their visits.
         """
-        size = MAX_PLAYOUT_PLIES, self.network.move_count
+        size = MAX_PLAYOUT_PLIES, self.perceptron.move_count
         noise, temperature_noise = rng.standard_exponential(size), np.ones(size)
         temperature_noise[:SAMPLED_PLIES] = rng.standard_exponential(temperature_noise[:SAMPLED_PLIES].shape)
         position, policies = Position.start(self.game), np.zeros(size, np.float32)
@@ -165,9 +165,9 @@ class PerceptronSelfPlay:
 class TrainingLoss:
     """The parts of the training loss."""
 
-    moves: float
+    policy_loss: float
     """Cross-entropy of the moves, in nats."""
-    value: float
+    value_loss: float
     """Mean square error of the value."""
     penalty: float
     """Weight decay."""
@@ -175,15 +175,15 @@ class TrainingLoss:
     @property
     def total(self) -> float:
         """Total loss, which training minimises."""
-        return self.moves + self.value + self.penalty
+        return self.policy_loss + self.value_loss + self.penalty
 
 
 def compute_gradient(
-    network: Perceptron, weights: Floats, batch: Batch, dropout: float = 0.0, rng: np.random.Generator | None = None
+    perceptron: Perceptron, weights: Floats, batch: Batch, dropout: float = 0.0, rng: np.random.Generator | None = None
 ) -> tuple[TrainingLoss, Floats]:
     """Compute the loss on a batch, and its gradient; `rng` is used for dropout."""
-    matrices, gradient = network.matrices(weights), np.zeros_like(weights)
-    gradients, count = network.matrices(gradient), len(batch.inputs)
+    matrices, gradient = perceptron.matrices(weights), np.zeros_like(weights)
+    gradients, count = perceptron.matrices(gradient), len(batch.inputs)
     # Step 1. Forward pass; the masks combine ReLU and dropout.
     activations, masks = [batch.inputs], []
     for matrix, biases in matrices[:-1]:
@@ -219,15 +219,15 @@ def compute_gradient(
 class PerceptronLearner:
     """A perceptron and the state of its optimiser (Adam)."""
 
-    def __init__(self, network: Perceptron, dropout: float = 0.0) -> None:
-        self.network, self.dropout, self.steps = network, dropout, 0
-        self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
+    def __init__(self, perceptron: Perceptron, dropout: float = 0.0) -> None:
+        self.perceptron, self.dropout, self.steps = perceptron, dropout, 0
+        self.mean, self.square = np.zeros_like(perceptron.weights), np.zeros_like(perceptron.weights)
 
     def train_step(self, examples: PerceptronExamples, rate: float, rng: np.random.Generator) -> TrainingLoss:
         """Run a training step; raise `ConfigError` if a value is not finite."""
-        batch = make_batch(self.network, examples, rng.integers(8, size=len(examples)))
-        weights = self.network.weights
-        loss, gradient = compute_gradient(self.network, weights, batch, self.dropout, rng)
+        batch = make_batch(self.perceptron, examples, rng.integers(8, size=len(examples)))
+        weights = self.perceptron.weights
+        loss, gradient = compute_gradient(self.perceptron, weights, batch, self.dropout, rng)
         length = float(np.sqrt(np.sum(np.square(gradient, dtype=np.float64))))
         if not (np.isfinite(loss.total) and np.isfinite(length)):
             raise ConfigError(f"the loss is not finite in step {self.steps}: train with fewer layers")
@@ -253,7 +253,7 @@ class TrainingProgress:
     steps: int
     loss: TrainingLoss
     """Mean loss since the last report."""
-    points: float
+    points_share: float
     """Share of the points scored against UCT."""
 
 
@@ -272,7 +272,7 @@ def train(
     """
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
-    selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
+    selfplay, buffer = PerceptronSelfPlay(game, learner.perceptron), ReplayBuffer(learner.perceptron.move_count)
     rng, losses, reported = np.random.default_rng((seed, games)), [], int(REPORT_COUNT * spent / seconds)
     started = time.perf_counter() - spent
     on_progress(spent)
@@ -291,18 +291,20 @@ def train(
         save_checkpoint(checkpoint, learner, spent, games)
         if int(REPORT_COUNT * spent / seconds) > reported:
             reported = int(REPORT_COUNT * spent / seconds)
-            learner.network.save(out)
-            mean = TrainingLoss(*np.mean([(loss.moves, loss.value, loss.penalty) for loss in losses], axis=0).tolist())
+            learner.perceptron.save(out)
+            mean = TrainingLoss(
+                *np.mean([(loss.policy_loss, loss.value_loss, loss.penalty) for loss in losses], axis=0).tolist()
+            )
             yield TrainingProgress(spent, games, learner.steps, mean, measure_strength(game, out, seed))
             losses = []
-    learner.network.save(out)
+    learner.perceptron.save(out)
     checkpoint.unlink(missing_ok=True)
 
 
 def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float, games: int) -> None:
     """Save the state needed to resume training."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
-    learner.network.save(checkpoint, **adam, spent=seconds, games=games)
+    learner.perceptron.save(checkpoint, **adam, spent=seconds, games=games)
 
 
 def load_checkpoint(
@@ -311,13 +313,13 @@ def load_checkpoint(
     """Load the learner, the seconds spent and the games played; start anew if there is no checkpoint."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
-    network = load_perceptron_file(checkpoint)
-    if (network.board, network.layers) != (game.adapter.board_name, layers):
+    perceptron = load_perceptron_file(checkpoint)
+    if (perceptron.board, perceptron.layers) != (game.adapter.board_name, layers):
         raise ConfigError(
             f"{checkpoint} belongs to a training run with another game or another value of --layers: "
             "remove it, or choose another --out"
         )
-    learner = PerceptronLearner(network, dropout)
+    learner = PerceptronLearner(perceptron, dropout)
     try:
         with np.load(checkpoint) as content:
             learner.mean[:], learner.square[:] = content["mean"], content["square"]

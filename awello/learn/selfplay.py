@@ -1,8 +1,8 @@
 """Self-play games of the champion, for training the evaluation.
 
 Game `n` depends only on the plan and on `n`: its opening is drawn at random, then one engine, whose transposition table
-is cleared before each game, plays both sides at one level.  The engine is asked only for its move, because at low
-levels this is much faster than a full analysis.
+is cleared before each game, plays both sides at one level.  Only `find_best_move` is called, because at low levels it
+is much faster than a full analysis.
 """
 
 import random

@@ -75,4 +75,4 @@ class NetworkTreePlayer(TreeSearchPlayer):
     def make_tree(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":
             return CnnTree(self.max_nodes, self.exploration, network=load_cnn(game, self.weights, self.threads))
-        return PerceptronTree(self.max_nodes, self.exploration, network=load_perceptron(game, self.weights))
+        return PerceptronTree(self.max_nodes, self.exploration, perceptron=load_perceptron(game, self.weights))

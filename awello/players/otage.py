@@ -29,7 +29,7 @@ from awello.search.iterative_deepening import Iteration, IterativeDeepening, Ota
 from awello.search.iterative_kernels import MAX_DEPTH
 
 if TYPE_CHECKING:  # at run time imported only when needed: these modules load kernels or the database library
-    from awello.archive.game_tree import GameTree
+    from awello.archive.opening_tree import OpeningTree
     from awello.engine.engine import Engine
 
 ARCHIVE_FILE = "games.sqlite"  # file name of the book's archive in the memory folder
@@ -80,7 +80,7 @@ class OtagePlayer(Player):
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
         self.search: IterativeDeepening | None = None
-        self.tree: GameTree | None = None
+        self.opening_tree: OpeningTree | None = None
         self.ponder_thread: threading.Thread | None = None
         self.expected_position: Position | None = None
         self.ponder_iterations: list[Iteration] = []  # search results for the expected position, one per depth
@@ -98,13 +98,12 @@ class OtagePlayer(Player):
         if self.search is None or self._read_memory_time() != self.memory_read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
-                raise SpecError(
-                    f"memory folder {self.memory!r} does not exist: create it with 'awello autoplay {self.memory}'"
-                )
+                advice = f"create it with 'awello autoplay --out {self.memory}'"
+                raise SpecError(f"memory folder {self.memory!r} does not exist: {advice}")
             self.memory_read_at = self._read_memory_time()
             memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
             archive = self.archive or (str(folder / ARCHIVE_FILE) if (folder / ARCHIVE_FILE).exists() else "")
-            self.set_memory(memory, load_game_tree(archive) if archive else None)
+            self.set_memory(memory, load_opening_tree(archive) if archive else None)
         if self.engine is None:
             self.engine = Engine(game, self.threads, hash=16)
         self.end()
@@ -117,10 +116,11 @@ class OtagePlayer(Player):
         file = Path(self.memory) / MEMORY_FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
-    def set_memory(self, memory: OtageMemory, tree: "GameTree | None") -> None:
+    def set_memory(self, memory: OtageMemory, opening_tree: "OpeningTree | None") -> None:
         """Replace the memory and the book."""
         options = OtageOptions(self.hints, self.move_ordering, self.aspiration)
-        self.search, self.tree = IterativeDeepening(memory, options, self.patterns, self.threads), tree
+        self.search = IterativeDeepening(memory, options, self.patterns, self.threads)
+        self.opening_tree = opening_tree
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.search is None or self.engine is None:
@@ -183,7 +183,7 @@ class OtagePlayer(Player):
         seconds = allocate_time(clock, estimate_moves_left(position)).optimum
         if limit.seconds is not None:
             seconds = min(seconds, limit.seconds * (1 - RESERVED_TIME_SHARE))
-        advice = self.tree.advise(position) if self.tree and self.book else None
+        advice = self.opening_tree.advise(position) if self.opening_tree and self.book else None
         excluded_moves: tuple[int, ...] = ()
         if advice is not None and advice.move is not None:
             value = float(advice.value)
@@ -211,13 +211,13 @@ def _deepen(search: IterativeDeepening, position: Position, iterations: list[Ite
         iterations.append(iteration)
 
 
-def load_game_tree(database: str) -> "GameTree":
-    """Load the tree of the Othello games in an archive."""
+def load_opening_tree(database: str) -> "OpeningTree":
+    """Load the opening tree of the Othello games in an archive."""
     from awello.archive.archive import Archive, GameFilter
-    from awello.archive.game_tree import GameTree
+    from awello.archive.opening_tree import OpeningTree
 
     with closing(Archive(database)) as archive:
-        return GameTree.of(archive, GameFilter(games=(Game.OTHELLO,)))
+        return OpeningTree.of(archive, GameFilter(games=(Game.OTHELLO,)))
 
 
 # ---- endgame (section I.2.3) -----------------------------------------------------------------------------------------

@@ -126,15 +126,15 @@ class PuctTree(MonteCarloTree):
 class PerceptronTree(PuctTree):
     """A tree evaluated by a perceptron, leaf by leaf."""
 
-    network: Perceptron = field(kw_only=True)
+    perceptron: Perceptron = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.perceptron = PerceptronState.new()
-        self.perceptron.layers = self.network.layers
+        self.perceptron_state = PerceptronState.new()
+        self.perceptron_state.layers = self.perceptron.layers
 
     def run_simulations(self, simulations: int) -> None:
-        puct.run_simulations(self.nodes, self.state, self.network.weights, self.perceptron, simulations)
+        puct.run_simulations(self.nodes, self.state, self.perceptron.weights, self.perceptron_state, simulations)
 
 
 @dataclass

@@ -100,14 +100,16 @@ def set_priors(nodes: Nodes, parent: TreeNode, logits: Reals | list[float]) -> N
 
 
 @kernel("float64(TreeNode[::1], TreeState, int64, float32[::1], PerceptronState)")
-def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, perceptron: PerceptronState) -> float:
+def evaluate_leaf(
+    nodes: Nodes, state: TreeState, leaf: int, weights: Reals, perceptron_state: PerceptronState
+) -> float:
     """Step 3, evaluate: return the value of a leaf for the player to move, and set the priors of new children."""
     node = nodes[U(leaf)]
     if node.child_count == 0 and is_over(state.game, node.own, node.opp):
         return float(np.sign(score(state.game, node.own, node.opp)))
-    value = forward(state.game, node.own, node.opp, weights, perceptron)
+    value = forward(state.game, node.own, node.opp, weights, perceptron_state)
     if node.child_count > 0 and node.visits == 0:
-        set_priors(nodes, node, perceptron.outputs[0:])
+        set_priors(nodes, node, perceptron_state.outputs[0:])
     return value
 
 
@@ -123,13 +125,13 @@ def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
 def run_simulations(
-    nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, simulations: int
+    nodes: Nodes, state: TreeState, weights: Reals, perceptron_state: PerceptronState, simulations: int
 ) -> None:
     """Run this many simulations with evaluations by a perceptron."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state.path, state.exploration)
         leaf = expand_leaf(nodes, state, leaf)
-        value = evaluate_leaf(nodes, state, leaf, weights, perceptron)
+        value = evaluate_leaf(nodes, state, leaf, weights, perceptron_state)
         backpropagate(nodes, state.path, value)
 
 

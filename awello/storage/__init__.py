@@ -1,1 +1,1 @@
-"""Databases on SQLite and PostgreSQL: addresses, connections, locks and migrations."""
+"""Databases on SQLite and PostgreSQL: URLs, connections, locks and migrations."""

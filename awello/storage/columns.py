@@ -15,7 +15,7 @@ def id_column(**options: Any) -> Column[Any]:
     return Column("id", Integer, primary_key=True, **options)
 
 
-def optional_columns(column_type: Any, *names: str) -> list[Column[Any]]:
+def nullable_columns(column_type: Any, *names: str) -> list[Column[Any]]:
     """Define columns of the given type that can be null."""
     return [Column(name, column_type) for name in names]
 
@@ -25,6 +25,6 @@ def required_columns(column_type: Any, *names: str, **options: Any) -> list[Colu
     return [Column(name, column_type, nullable=False, **options) for name in names]
 
 
-def reference_columns(table: str, *names: str, **options: Any) -> list[Column[Any]]:
+def foreign_keys(table: str, *names: str, **options: Any) -> list[Column[Any]]:
     """Define columns that are foreign keys to the `id` of a table."""
     return [Column(name, ForeignKey(f"{table}.id"), **options) for name in names]

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, ExceptionContext, Select, Table, create_engine, event, func, select
 
 from awello.errors import AwelloError, ConfigError, StorageError
-from awello.storage.addresses import invalid_address_error, is_address, parse_address
+from awello.storage.database_urls import is_database_url, make_invalid_url_error, parse_database_url
 from awello.storage.migrations import Schema, is_current, migrate, needs_views
 
 LOCK_TIMEOUT = 30  # seconds to wait for another writer of an SQLite file, or for a connection to a database server
@@ -27,11 +27,11 @@ WRITE_LOCK, SERVER_LOCK = (
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
 def open_database(location: str | Path, schema: Schema) -> Engine:
-    """Open the database at a path or an address, and create or migrate its tables.
+    """Open the database at a path or a URL, and create or migrate its tables.
 
     Every database error becomes a `StorageError`, which contains the location of the database without its password.
     """
-    is_server = is_address(str(location))
+    is_server = is_database_url(str(location))
     engine = _open_server(str(location), schema) if is_server else _open_file(Path(location).expanduser(), schema)
     name = str(engine.url.set(query={}) if is_server else location)
 
@@ -51,15 +51,15 @@ def open_database(location: str | Path, schema: Schema) -> Engine:
     except (AwelloError, UnicodeError) as error:
         engine.dispose()
         if isinstance(error, UnicodeError):  # an invalid host name
-            raise invalid_address_error(schema.application) from None
+            raise make_invalid_url_error(schema.application) from None
         raise
     return engine
 
 
-def _open_server(address: str, schema: Schema) -> Engine:
+def _open_server(location: str, schema: Schema) -> Engine:
     try:
         arguments = {"connect_timeout": LOCK_TIMEOUT} | KEEPALIVE
-        url = parse_address(address, schema.application)
+        url = parse_database_url(location, schema.application)
         return create_engine(url, connect_args=arguments, hide_parameters=True)
     except ModuleNotFoundError:
         command = "pip install 'awello[postgres]'"

@@ -93,22 +93,24 @@ class GameFilterRequest(RequestModel):
     opening: Annotated[str, Field(max_length=60, description="Part of the English or French name")] = ""
     year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
     result: Annotated[
-        Literal["", "first", "second", "draw", "open"],
-        Field(description="The winning side (`first` or `second`), `draw`, or `open` for unfinished games"),
+        Literal["", "first", "second", "draw", "unfinished"],
+        Field(description="The winning side (`first` or `second`), `draw`, or `unfinished`"),
     ] = ""
-    through: Annotated[str, Field(max_length=100, description="Only games that reach this position; needs `game`")] = ""
+    position: Annotated[str, Field(max_length=100, description="Only games that reach this position; needs `game`")] = (
+        ""
+    )
 
     def to_filter(self) -> GameFilter:
         """Return the filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
-        if self.through and game is None:
+        if self.position and game is None:
             raise AwelloError(
-                "'through' cannot be read without the rules of its game: add 'game', such as othello",
+                "'position' cannot be read without the rules of its game: add 'game', such as othello",
                 "position_without_game",
             )
-        through = parse_position(self.through, game) if self.through and game is not None else None
-        games = () if through or game is None else (game,)
-        return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, through)
+        position = parse_position(self.position, game) if self.position and game is not None else None
+        games = () if position or game is None else (game,)
+        return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, position)
 
 
 class GameListRequest(GameFilterRequest):

@@ -15,7 +15,7 @@ from awello.errors import ConfigError
 ENGINE_MEMORY_BYTES = 4 << 30  # memory limit of an engine process
 ENGINE_NICENESS = 10
 # Modules with the kernels of the server process, and modules with the kernels of the engine processes.
-SERVER_KERNEL_MODULES = ("awello.rules.game", "awello.archive.game_tree_kernels")
+SERVER_KERNEL_MODULES = ("awello.rules.game", "awello.archive.opening_tree_kernels")
 ENGINE_KERNEL_MODULES = ("awello.engine.midgame", "awello.engine.awale_kernels")
 CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30
 

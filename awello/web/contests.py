@@ -21,7 +21,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from awello.arena.journal import JOURNAL_FILE
 from awello.arena.runner import GameResult, Runner
@@ -129,17 +129,14 @@ class ContestDetails(ContestSummary):
 class StoredContest(BaseModel):
     """The description of a contest, stored as a file in its folder."""
 
-    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
-    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in version 0.1.0
+    config: ContestConfig
+    started: datetime
     message: str = ""
     """The error of a failed contest."""
-    key_digest: str = Field(default="", validation_alias=AliasChoices("key_digest", "key"))  # `key` in older files
+    key_digest: str = ""
     """The digest of the key that is needed to stop, resume or delete the contest."""
-    by_visitor: bool = Field(default=False, validation_alias=AliasChoices("by_visitor", "by_guest"))
-    """Whether the contest was started on a public server, which deletes its oldest contests to make room for new ones.
-
-    Older files call this field `by_guest`.
-    """
+    by_visitor: bool = False
+    """Whether it was started on a public server, which deletes its oldest contests to make room for new ones."""
 
 
 class Contest:

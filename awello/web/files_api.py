@@ -30,7 +30,7 @@ from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
 MAX_EXPORTED_GAMES = 5000  # in one file
-MAX_REPORTED_DAMAGE = 10  # errors reported per file
+MAX_REPORTED_ERRORS = 10  # errors reported per file
 MAX_TAGS = 60
 IMPORT_DISABLED = "a public server does not import files: use 'awello games import'"
 
@@ -105,7 +105,7 @@ async def import_files(
     files = _split(await request.body(), name, size)
     async with service.import_lock:
         reports = await service.run(lambda archive: _import(archive, files))
-    return {"files": [ImportJson.of(report, MAX_REPORTED_DAMAGE) for report in reports]}
+    return {"files": [ImportJson.of(report, MAX_REPORTED_ERRORS) for report in reports]}
 
 
 def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, bytes]]:

@@ -88,7 +88,7 @@ interface Retry { node: GameNode; tried: string | null; loss: number | null }
 interface Hint { value: number; exact: boolean; best: boolean; loss: number; badge: string }
 
 interface MoveStatistics {
-  move: string; games: number; wins: number; draws: number; losses: number; score: number | null; value: number | null; opening: Opening | null;
+  move: string; games: number; wins: number; draws: number; losses: number; mean_margin: number | null; value: number | null; opening: Opening | null;
 }
 
 interface Exploration { games: number; value: number | null; moves: MoveStatistics[]; opening: Opening | null }
@@ -97,7 +97,7 @@ interface ArchivedGame {
   date: string; event: string; opening: Opening | null;
 }
 interface FileReport {
-  name: string; format: string; games: number; new: number; repeated: number; unfinished: number; damaged: number; damage: string[];
+  name: string; format: string; games: number; new: number; duplicates: number; unfinished: number; error_count: number; errors: string[];
 }
 
 interface ContestGame {

@@ -10,7 +10,7 @@ import { state } from "./store.js";
 
 const PAGE_SIZE = 20;
 const TYPING_DELAY_MS = 250;
-const RESULTS = ["", "first", "second", "draw", "open"];
+const RESULTS = ["", "first", "second", "draw", "unfinished"];
 
 export class ArchiveList {
   /** @param {ArchiveList} [before] */
@@ -39,7 +39,7 @@ export class ArchiveList {
         this.buildFilterSelect("game", games),
         this.buildFilterInput("opening"), this.buildFilterInput("year", { maxLength: 9, placeholder: "1990-1999" }),
         this.buildFilterSelect("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
-        this.buildThroughCheckbox()));
+        this.buildPositionCheckbox()));
   }
 
   /** @param {string} name @param {Properties} [more] */
@@ -54,9 +54,9 @@ export class ArchiveList {
     return buildFormRow(t(`archive.${name}`), buildSelect({ id: `archive-${name}`, onchange: change }, values, this.filters[name]));
   }
 
-  buildThroughCheckbox() {
-    const change = (/** @type {HandledEvent} */ event) => this.setFilter("through", event.target.checked);
-    return buildFormRow(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.filters.through), onchange: change }));
+  buildPositionCheckbox() {
+    const change = (/** @type {HandledEvent} */ event) => this.setFilter("position", event.target.checked);
+    return buildFormRow(t("archive.position"), h("input", { type: "checkbox", id: "archive-position", checked: Boolean(this.filters.position), onchange: change }));
   }
 
   /** @param {string} name @param {string | boolean} value */
@@ -69,8 +69,8 @@ export class ArchiveList {
   /** The filters as a query string of the API. */
   formatQuery() {
     const { game } = state;
-    const { through, ...others } = this.filters;
-    const here = through ? { game: game.variant, through: game.current.position.position ?? "" } : {};
+    const { position, ...others } = this.filters;
+    const here = position ? { game: game.variant, position: game.current.position.position ?? "" } : {};
     const known = Object.entries({ ...others, ...here }).filter(([, value]) => value);
     return new URLSearchParams(known).toString();
   }
@@ -83,7 +83,7 @@ export class ArchiveList {
 
   /** Load the list if the filters have changed. */
   update() {
-    if (state.game.current.position.provisional && this.filters.through) return;
+    if (state.game.current.position.provisional && this.filters.position) return;
     const query = this.formatQuery();
     if (query === this.query) return;
     this.query = query;

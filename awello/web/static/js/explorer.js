@@ -90,7 +90,7 @@ export class Explorer {
   /** @param {MoveStatistics} statistics @param {number} total */
   renderRow(statistics, total) {
     const { node } = this;
-    const { move, games, score, value, opening } = statistics;
+    const { move, games, mean_margin: mean, value, opening } = statistics;
     const name = move === "pass" ? t("move.pass") : move;
     const show = () => node === state.game.current && this.preview(move);
     /** @type {HTMLButtonElement} */
@@ -102,7 +102,7 @@ export class Explorer {
       h("b", {}, name),
       h("span", { class: "explorer-games" }, formatNumber(games), h("small", {}, `${share(games, total)} %`)),
       renderBar(statistics, node?.position.side ?? 0),
-      h("span", { class: "explorer-mean" }, score === null ? "" : formatSigned(score, 1)),
+      h("span", { class: "explorer-mean" }, mean === null ? "" : formatSigned(mean, 1)),
       h("span", { class: "explorer-value" }, value === null ? "" : formatSigned(value)),
       opening ? h("span", { class: "explorer-opening" }, opening[currentLanguage()]) : null);
     return h("li", {}, button);
@@ -136,11 +136,11 @@ function renderBar({ wins, draws, losses }, side) {
 }
 
 /** The row for screen readers. @param {string} move @param {MoveStatistics} given @param {number} total */
-function describeRow(move, { games, wins, draws, losses, score, value, opening }, total) {
+function describeRow(move, { games, wins, draws, losses, mean_margin: mean, value, opening }, total) {
   const decided = wins + draws + losses;
   const parts = [t("explorer.row", { move, games: formatGames(games), share: share(games, total) })];
   if (decided) parts.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
-  if (score !== null) parts.push(t("explorer.row.mean", { mean: formatSigned(score, 1) }));
+  if (mean !== null) parts.push(t("explorer.row.mean", { mean: formatSigned(mean, 1) }));
   if (value !== null) parts.push(t("explorer.row.value", { value: formatSigned(value) }));
   if (opening) parts.push(opening[currentLanguage()]);
   return parts.join(", ");

@@ -1,4 +1,4 @@
-"""The tree of played games, which computes values of positions and moves by minimax over these games.
+"""The opening tree: played games merged into a tree, whose values are computed by minimax over these games.
 
 The method comes from Otage (report 4, III.6), which chose its openings from the games it had played.  The tree consists
 of games played to the end; their margins are the values of the leaves.  Symmetric positions are one node, and so
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.game_tree_kernels import minimax, node_key, write_keys
+from awello.archive.opening_tree_kernels import compute_node_key, minimax, write_keys
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.position import Position
@@ -31,8 +31,8 @@ class Advice:
     """The moves to exclude from a search: all known moves, if none of them wins and other moves are unknown."""
 
 
-class GameTree:
-    """A tree of the positions in Othello games, with their values; games on boards of all sizes can be added."""
+class OpeningTree:
+    """The tree of the positions in Othello games, with their values; games on boards of all sizes can be added."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.games = 0
@@ -43,9 +43,9 @@ class GameTree:
         self.add(records)
 
     @classmethod
-    def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """Build the tree of matching games; if both `games` and `through` are empty, only Othello games match."""
-        if not game_filter.games and game_filter.through is None:
+    def of(cls, archive: Archive, game_filter: GameFilter) -> "OpeningTree":
+        """Build the tree of matching games; if both `games` and `position` are empty, only Othello games match."""
+        if not game_filter.games and game_filter.position is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))
 
@@ -54,7 +54,7 @@ class GameTree:
         for record in records:
             start = record.start
             if start.game not in GAMES_BY_SIZE.values():
-                raise ConfigError("the tree of played games supports only Othello: leave out games of Awalé")
+                raise ConfigError("the opening tree supports only Othello: leave out games of Awalé")
             words = replay_words(start, record.moves)
             if is_over(int(start.game), *words[-1]):
                 self.games += 1
@@ -67,7 +67,7 @@ class GameTree:
     def value(self, position: Position) -> int | None:
         """Return the mover's margin if both sides play the best known moves; None if the position is unknown."""
         self._update()
-        key = U(node_key(int(position.game), U(position.own), U(position.opp)))
+        key = U(compute_node_key(int(position.game), U(position.own), U(position.opp)))
         at = np.searchsorted(self._keys, key)
         return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
 

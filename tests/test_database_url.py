@@ -1,4 +1,4 @@
-"""Database addresses: no error shows the password, and databases of other applications are refused."""
+"""Database URLs: no error shows the password, and databases of other applications are refused."""
 
 import logging
 import os
@@ -18,13 +18,13 @@ from awello.archive import archive as archives
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.files import list_imported_files
-from awello.archive.schema import ARCHIVE
+from awello.archive.schema import ARCHIVE_SCHEMA
 from awello.club.store import ClubStore
 from awello.errors import AwelloError, ConfigError
-from awello.storage.addresses import is_address
+from awello.storage.database_urls import is_database_url
 
 SECRET = "s3cr3t"
-INVALID_ADDRESSES = [
+INVALID_URLS = [
     "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db",
     "postgresql+asyncpg://user:s3cr3t@127.0.0.1:1/db",
     "postgressql://user:s3cr3t@127.0.0.1:1/db",
@@ -60,64 +60,64 @@ INVALID_ADDRESSES = [
     " postgresql://user:s3cr3t@127.0.0.1:1/db",
     "host=127.0.0.1 port=1 user=user password=s3cr3t",
 ]
-MISSPELT_ADDRESS = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
+MISSPELT_URL = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
 COMMANDS = [
-    ["games", "list", "--archive", "PLACE"],
-    ["games", "import", "README.md", "--archive", "PLACE"],
-    ["games", "files", "--archive", "PLACE"],
-    ["games", "show", "1", "--archive", "PLACE"],
-    ["games", "export", "x.ggf", "--archive", "PLACE"],
-    ["explore", "--archive", "PLACE"],
-    ["autoplay", "FOLDER", "--games", "1", "--archive", "PLACE"],
-    ["train", "cnn", "PLACE", "--out", "FOLDER/x"],
-    ["serve", "--port", "0", "--no-browser", "--club", "PLACE"],
-    ["club", "create-account", "PLACE", "Ann"],
-    ["club", "set-password", "PLACE", "Ann"],
-    ["club", "create-bot", "PLACE", "Ann", "rex"],
-    ["club", "close-account", "PLACE", "Ann"],
-    ["club", "accounts", "PLACE"],
-    ["club", "audit", "PLACE"],
-    ["club", "create-tournament", "PLACE", "Cup", "--start", "10m"],
-    ["club", "tournaments", "PLACE"],
-    ["club", "cancel-tournament", "PLACE", "1"],
-    ["club", "backup", "PLACE", "FOLDER/copy"],
-    ["club", "PLACE", "accounts"],
-    ["games", "list", "PLACE"],
-    ["serve", "--clubs=PLACE"],
+    ["games", "list", "--archive", "DATABASE"],
+    ["games", "import", "README.md", "--archive", "DATABASE"],
+    ["games", "files", "--archive", "DATABASE"],
+    ["games", "show", "1", "--archive", "DATABASE"],
+    ["games", "export", "x.ggf", "--archive", "DATABASE"],
+    ["explore", "--archive", "DATABASE"],
+    ["autoplay", "--out", "FOLDER", "--games", "1", "--archive", "DATABASE"],
+    ["train", "cnn", "DATABASE", "--out", "FOLDER/x"],
+    ["serve", "--port", "0", "--no-browser", "--club", "DATABASE"],
+    ["club", "create-account", "DATABASE", "Ann"],
+    ["club", "set-password", "DATABASE", "Ann"],
+    ["club", "create-bot", "DATABASE", "Ann", "rex"],
+    ["club", "close-account", "DATABASE", "Ann"],
+    ["club", "accounts", "DATABASE"],
+    ["club", "audit", "DATABASE"],
+    ["club", "create-tournament", "DATABASE", "Cup", "--start", "10m"],
+    ["club", "tournaments", "DATABASE"],
+    ["club", "cancel-tournament", "DATABASE", "1"],
+    ["club", "backup", "DATABASE", "FOLDER/copy"],
+    ["club", "DATABASE", "accounts"],
+    ["games", "list", "DATABASE"],
+    ["serve", "--clubs=DATABASE"],
 ]
 
 
-def check_refusal(command: list[str], place: str, folder: Path) -> None:
+def check_refusal(command: list[str], location: str, folder: Path) -> None:
     """Check that a command fails with an error message, and that no output contains the password."""
-    words = [word.replace("PLACE", place).replace("FOLDER", str(folder)) for word in command]
+    words = [word.replace("DATABASE", location).replace("FOLDER", str(folder)) for word in command]
     done = awello(*words, stdin="correct horse\n")
     assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("awello: "), done.stderr
     assert SECRET not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("place", INVALID_ADDRESSES)
-@pytest.mark.parametrize("command", [COMMANDS[0], ["club", "accounts", "PLACE"]], ids=["archive", "club"])
-def test_a_wrong_address_does_not_show_its_password(
-    place: str, command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("location", INVALID_URLS)
+@pytest.mark.parametrize("command", [COMMANDS[0], ["club", "accounts", "DATABASE"]], ids=["archive", "club"])
+def test_a_wrong_url_does_not_show_its_password(
+    location: str, command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    check_refusal(command, place, tmp_path)
+    check_refusal(command, location, tmp_path)
     assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_no_command_shows_the_password_of_an_address(
+def test_no_command_shows_the_password_of_a_url(
     command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    check_refusal(command, MISSPELT_ADDRESS, tmp_path)
+    check_refusal(command, MISSPELT_URL, tmp_path)
     assert SECRET not in caplog.text
 
 
-@pytest.mark.parametrize("place", INVALID_ADDRESSES)
-def test_no_error_holds_the_password(place: str) -> None:
+@pytest.mark.parametrize("location", INVALID_URLS)
+def test_no_error_holds_the_password(location: str) -> None:
     """The password is neither in the message nor in the logged traceback, which includes the causes."""
     for make in (Archive, ClubStore):
         with pytest.raises(AwelloError) as caught:
-            make(place)
+            make(location)
         shown = logging.Formatter().formatException((caught.type, caught.value, None))
         assert SECRET not in shown
 
@@ -125,7 +125,7 @@ def test_no_error_holds_the_password(place: str) -> None:
 def test_files_may_have_odd_names(tmp_path: Path) -> None:
     for name in ("a:b@c.sqlite", "games.sqlite", "password=x"):
         Archive(tmp_path / name).close()
-    assert not any(map(is_address, ("games.sqlite", "C:/games.sqlite", "./a:b@c", "~/x", "a/b", "/a:b@c")))
+    assert not any(map(is_database_url, ("games.sqlite", "C:/games.sqlite", "./a:b@c", "~/x", "a/b", "/a:b@c")))
 
 
 # ---- databases of other applications ---------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ def folder() -> Iterator[str]:
 
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
 def test_one_database_of_a_server_holds_one_application(folder: str) -> None:
-    place = new_database(folder, "both")
-    ClubStore(place).close()
+    location = new_database(folder, "both")
+    ClubStore(location).close()
     with pytest.raises(ConfigError, match="belongs to a club: give another database for the archive"):
-        Archive(place)
-    ClubStore(place).close()
+        Archive(location)
+    ClubStore(location).close()
     other = new_database(folder, "other")
     Archive(other).close()
     with pytest.raises(ConfigError, match="belongs to an archive: give another database for the club"):
@@ -176,13 +176,13 @@ def test_one_database_of_a_server_holds_one_application(folder: str) -> None:
 
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
 def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
-    place = new_database(folder, "schemas")
-    with psycopg.connect(place, autocommit=True) as connection:
+    location = new_database(folder, "schemas")
+    with psycopg.connect(location, autocommit=True) as connection:
         for name in ("club", "archive"):
             connection.execute(f"CREATE SCHEMA {name}".encode())
     for _ in range(2):
-        store = ClubStore(f"{place}&options=-csearch_path%3Dclub")
-        archive = Archive(f"{place}&options=-csearch_path%3Darchive")
+        store = ClubStore(f"{location}&options=-csearch_path%3Dclub")
+        archive = Archive(f"{location}&options=-csearch_path%3Darchive")
         store.acquire()
         assert archive.is_empty
         store.close()
@@ -190,13 +190,13 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
 
 
 def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
+    location = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # simulated, because root can write to read-only files
-    archive = Archive(place)
+    archive = Archive(location)
     records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert len(records) == 3 and explore(archive, records[0].start).games == 2 and not list_imported_files(archive)
     archive.close()
-    with sqlite3.connect(place) as connection:
+    with sqlite3.connect(location) as connection:
         assert "application" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())
 
 
@@ -206,17 +206,19 @@ def test_an_interrupted_upgrade_changes_nothing(
 ) -> None:
     if kind == "postgresql" and find_programs() is None:
         pytest.skip("PostgreSQL is not installed")
-    place = str(tmp_path / "a") if kind == "sqlite" else new_database(request.getfixturevalue("folder"), "half")
+    location = str(tmp_path / "a") if kind == "sqlite" else new_database(request.getfixturevalue("folder"), "half")
 
     def half(connection: object) -> None:
         connection.exec_driver_sql("CREATE TABLE half (id INTEGER)")  # type: ignore[attr-defined]
         raise KeyboardInterrupt
 
-    Archive(place).close()
+    Archive(location).close()
     with monkeypatch.context() as patch:
-        patch.setattr(archives, "ARCHIVE", replace(ARCHIVE, migrations=[*ARCHIVE.migrations, half]))
+        patch.setattr(
+            archives, "ARCHIVE_SCHEMA", replace(ARCHIVE_SCHEMA, migrations=[*ARCHIVE_SCHEMA.migrations, half])
+        )
         with pytest.raises(KeyboardInterrupt):
-            Archive(place)
-    again = Archive(place)
+            Archive(location)
+    again = Archive(location)
     assert not inspect(again.engine).has_table("half") and again.is_empty
     again.close()

@@ -1,4 +1,4 @@
-"""The tree of played games, compared with a simple implementation based on `Position`."""
+"""The opening tree, compared with a simple implementation based on `Position`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,8 @@ from awello import PASS, Game, Position, Record
 from awello.archive import explorer
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
-from awello.archive.game_tree import Advice, GameTree
-from awello.archive.game_tree_kernels import node_key
+from awello.archive.opening_tree import Advice, OpeningTree
+from awello.archive.opening_tree_kernels import compute_node_key
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.rules.othello import apply_symmetry
@@ -21,7 +21,7 @@ from awello.rules.othello import apply_symmetry
 BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
-class ReferenceGameTree:
+class ReferenceOpeningTree:
     """A simple tree of games, evaluated by recursion over positions."""
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -74,9 +74,9 @@ def make_games(game: Game, seed: int, count: int = 9) -> list[Record]:
     ]
 
 
-def check_values(tree: GameTree, records: Sequence[Record]) -> None:
+def check_values(tree: OpeningTree, records: Sequence[Record]) -> None:
     """Compare the values of all positions of the games, and of the moves from them, with the reference tree."""
-    plain = ReferenceGameTree(records)
+    plain = ReferenceOpeningTree(records)
     assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
     for record in records:
         for position in record.positions():
@@ -89,13 +89,13 @@ def check_values(tree: GameTree, records: Sequence[Record]) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
     records = make_games(game, seed)
-    check_values(GameTree(records), records)
+    check_values(OpeningTree(records), records)
 
 
 def test_symmetric_positions_have_the_same_key() -> None:
     for position in random_record(Game.OTHELLO, 3).positions():
         boards = [[apply_symmetry(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
-        assert len({node_key(0, U(own), U(opp)) for own, opp in boards}) == 1
+        assert len({compute_node_key(0, U(own), U(opp)) for own, opp in boards}) == 1
 
 
 def test_small_boards_have_passes_and_transpositions() -> None:
@@ -108,7 +108,7 @@ def test_small_boards_have_passes_and_transpositions() -> None:
         for ply, position in enumerate(record.positions())
     }
     assert len(ways) > len({canonical for canonical, _ in ways})
-    check_values(GameTree(records), records)
+    check_values(OpeningTree(records), records)
 
 
 def test_a_transposition_is_known() -> None:
@@ -119,7 +119,7 @@ def test_a_transposition_is_known() -> None:
         for record in records
         for position, move in zip(record.positions(), record.moves, strict=False)
     }
-    tree = GameTree(records)
+    tree = OpeningTree(records)
     joined = [
         position
         for record in records
@@ -133,7 +133,7 @@ def test_a_transposition_is_known() -> None:
 def test_games_can_be_added() -> None:
     records = [*make_games(Game.OTHELLO6, 5), *make_games(Game.OTHELLO4, 6), *make_games(Game.OTHELLO, 7)]
     random.Random(1).shuffle(records)
-    tree = GameTree()
+    tree = OpeningTree()
     assert len(tree) == 0 and tree.value(Position.start()) is None and tree.advise(Position.start()) is None
     for at in range(0, len(records), 40):
         tree.add(iter(records[at : at + 40]))
@@ -145,7 +145,7 @@ def test_games_can_be_added() -> None:
 
 def test_board_sizes_are_different_nodes() -> None:
     """The start positions of all board sizes consist of the same two words."""
-    tree = GameTree([random_record(Game.OTHELLO4, 1)])
+    tree = OpeningTree([random_record(Game.OTHELLO4, 1)])
     assert tree.value(Position.start(Game.OTHELLO4)) is not None
     assert tree.value(Position.start()) is tree.value(Position.start(Game.OTHELLO6)) is None
     assert tree.move_values(Position.start()) == {}
@@ -153,8 +153,8 @@ def test_board_sizes_are_different_nodes() -> None:
 
 def test_awale_is_refused() -> None:
     with pytest.raises(ConfigError, match="Awalé"):
-        GameTree([random_record(Game.ABAPA, 1)])
-    assert GameTree().value(Position.start(Game.ABAPA)) is None
+        OpeningTree([random_record(Game.ABAPA, 1)])
+    assert OpeningTree().value(Position.start(Game.ABAPA)) is None
 
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
@@ -185,19 +185,19 @@ def find_late_position(good: int, bad: int) -> tuple[Position, list[tuple[int, l
         for position in list(record.positions())[5:]:
             ways = list_continuations(position)
             if len(ways) == good + bad and PASS not in ways:
-                truth = GameTree([line for lines in ways.values() for line in lines]).move_values(position)
+                truth = OpeningTree([line for lines in ways.values() for line in lines]).move_values(position)
                 if sum(value > 0 for value in truth.values()) == good and len(set(truth.values())) == len(truth):
                     return position, sorted(ways.items(), key=lambda way: truth[way[0]])
     raise AssertionError("no position has these numbers of moves")
 
 
-def build_tree(*ways: tuple[int, list[Record]]) -> GameTree:
-    return GameTree(line for _, lines in ways for line in lines)
+def build_tree(*ways: tuple[int, list[Record]]) -> OpeningTree:
+    return OpeningTree(line for _, lines in ways for line in lines)
 
 
 def test_a_known_move_that_wins_is_played() -> None:
     position, (worst, better, best) = find_late_position(2, 1)
-    assert GameTree().advise(position) is None
+    assert OpeningTree().advise(position) is None
     for known in ([better], [worst, better]):
         tree = build_tree(*known)
         assert tree.advise(position) == Advice(better[0], tree.move_values(position)[better[0]])
@@ -222,7 +222,7 @@ def test_a_draw_is_not_a_win() -> None:
         first, second = record.final.score()
         position = next((each for each in reversed(list(record.positions())) if len(each.legal_moves()) > 1), None)
         if first == second and position is not None:
-            advice = GameTree([record]).advise(position)
+            advice = OpeningTree([record]).advise(position)
             assert advice is not None and advice.move is None and advice.value == 0 and len(advice.excluded_moves) >= 1
             return
     raise AssertionError("no game is drawn")
@@ -231,7 +231,7 @@ def test_a_draw_is_not_a_win() -> None:
 def test_ties_passes_and_the_end() -> None:
     start = Position.start(Game.OTHELLO6)
     records = [random_record(Game.OTHELLO6, seed) for seed in range(60)]
-    tree = GameTree(records)
+    tree = OpeningTree(records)
     advice = tree.advise(start)
     assert len(tree.move_values(start)) == 4, "the four first moves are symmetric, so all of them are known"
     assert advice is not None and advice.move == start.legal_moves()[0] and advice.excluded_moves == ()
@@ -250,14 +250,14 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
     for at, record in enumerate(games):
         archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
     archive.add(random_record(Game.ABAPA, 1))
-    check_values(GameTree.of(archive, GameFilter()), games)
-    check_values(GameTree.of(archive, GameFilter(player="ann")), games[1::2])
-    through = list(games[0].positions())[6]
-    mine = [game for game in games if through.canonical() in {each.canonical() for each in game.positions()}]
-    check_values(GameTree.of(archive, GameFilter(through=through)), mine)
-    assert len(GameTree.of(archive, GameFilter(player="nobody"))) == 0
+    check_values(OpeningTree.of(archive, GameFilter()), games)
+    check_values(OpeningTree.of(archive, GameFilter(player="ann")), games[1::2])
+    position = list(games[0].positions())[6]
+    mine = [game for game in games if position.canonical() in {each.canonical() for each in game.positions()}]
+    check_values(OpeningTree.of(archive, GameFilter(position=position)), mine)
+    assert len(OpeningTree.of(archive, GameFilter(player="nobody"))) == 0
     with pytest.raises(ConfigError, match="Awalé"):
-        GameTree.of(archive, GameFilter(games=(Game.ABAPA,)))
+        OpeningTree.of(archive, GameFilter(games=(Game.ABAPA,)))
 
 
 def test_the_explorer_gives_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +268,7 @@ def test_the_explorer_gives_values(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for game_filter, mine in ((None, games), (GameFilter(player="ann"), games[1::2])):
         for position in games[1].positions():
             through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
-            found, plain = explore(archive, position, game_filter), ReferenceGameTree(through)
+            found, plain = explore(archive, position, game_filter), ReferenceOpeningTree(through)
             assert found.value == plain.value(position)
             values = {branch.move: branch.value for branch in found.moves}
             assert values == {move: plain.move_values(position).get(move) for move in values}

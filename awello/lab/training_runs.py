@@ -1,7 +1,7 @@
 """Training runs of the convolutional network: learning curves, final accuracy, and snapshots.
 
 The folder of a run contains `curves.jsonl`, `report.json` and the snapshots `epochs/network-STEP.onnx`.  The results of
-four runs are shipped in `data/cnn-curves.json`, so that their curves can be drawn without those folders.
+four runs are shipped in `data/cnn-training-runs.json`, so that their curves can be drawn without those folders.
 """
 
 import json
@@ -12,21 +12,20 @@ from typing import Any
 
 from awello.errors import ConfigError
 from awello.folders import data_file
-from awello.learn.cnn_config import rename_former_settings
 
-CURVE_COLUMNS = ("step", "epochs", "seconds", "moves", "value", "top1", "top3", "top1_all")
+CURVE_COLUMNS = ("step", "epochs", "seconds", "policy_loss", "value_loss", "top1", "top3", "top1_all")
 SETTING_NAMES = (
     "network",
-    "width",
+    "channels",
     "blocks",
     "squeeze_excitation",
-    "view",
-    "moves",
+    "input_planes",
+    "target_moves",
     "teacher",
     "teacher_weight",
     "batch_size",
 )
-VIEW_DESCRIPTIONS = {
+INPUT_DESCRIPTIONS = {
     "mover": "four planes: own discs, opponent's discs, legal moves, all ones",
     "colours": "Black's and White's discs, side to move",
     "one": "own minus opponent's discs, in one plane",
@@ -34,7 +33,7 @@ VIEW_DESCRIPTIONS = {
 
 
 @dataclass(frozen=True)
-class TrainingCurves:
+class TrainingRun:
     """The results of a training run."""
 
     name: str
@@ -65,38 +64,36 @@ class TrainingCurves:
         network = "as in report 0: 8 convolutions, 2 dense layers"
         if self.settings["network"] != "report0":
             gates = " with squeeze-and-excitation" if self.settings["squeeze_excitation"] else ""
-            network = f"{self.settings['blocks']} residual blocks of {self.settings['width']} channels{gates}"
-        played = "moves of winners" if self.settings["moves"] == "winners" else "all moves, result"
+            network = f"{self.settings['blocks']} residual blocks of {self.settings['channels']} channels{gates}"
+        played = "moves of winners" if self.settings["target_moves"] == "winners" else "all moves, result"
         teacher = f"a teacher ({100 * self.settings['teacher_weight']:.0f} %); " if self.settings["teacher"] else ""
-        return network, VIEW_DESCRIPTIONS[self.settings["view"]], teacher + played
+        return network, INPUT_DESCRIPTIONS[self.settings["input_planes"]], teacher + played
 
 
-def load_shipped_training_runs() -> list[TrainingCurves]:
+def load_shipped_training_runs() -> list[TrainingRun]:
     """Load the results of the shipped training runs; the first run produced the shipped network."""
-    content = json.loads(data_file("cnn-curves.json").read_text("utf-8"))
-    return [TrainingCurves(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
+    content = json.loads(data_file("cnn-training-runs.json").read_text("utf-8"))
+    return [TrainingRun(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
 
 
-def write_training_runs(training_runs: list[TrainingCurves], file: Path) -> None:
+def write_training_runs(training_runs: list[TrainingRun], file: Path) -> None:
     """Write the results of training runs to a file, one run per line."""
     lines = [json.dumps(asdict(each), separators=(",", ":")) for each in training_runs]
     file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")
 
 
-def read_training(folder: Path, name: str) -> TrainingCurves:
+def read_training_run(folder: Path, name: str) -> TrainingRun:
     """Read the results of a training run from its folder, rounded to four significant digits."""
     curves, file = _read_curves(folder), folder / "report.json"
     if not file.exists():  # an unfinished run has only curves
-        return TrainingCurves(name, {}, None, None, None, None, curves)
+        return TrainingRun(name, {}, None, None, None, None, curves)
     try:
         report = json.loads(file.read_text("utf-8"))
-        current = rename_former_settings(report["plan"])
-        settings = {key: current[key] for key in SETTING_NAMES}
+        settings = {key: report["config"][key] for key in SETTING_NAMES}
         settings["teacher"] = Path(settings["teacher"]).name
-        positions = report["positions"]
-        training_positions = positions["training"] if "training" in positions else positions["teaching"]  # older name
+        positions = report["positions"]["training"]
         winners, all_moves = (_round(report["test"][part]["top1"]) for part in ("winners", "all"))
-        return TrainingCurves(name, settings, report["parameters"], training_positions, winners, all_moves, curves)
+        return TrainingRun(name, settings, report["parameters"], positions, winners, all_moves, curves)
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} is damaged: remove it, or give the folder of another training run") from None
 
