@@ -64,13 +64,12 @@ class AwaleWorker(SearchWorker):
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(request.selectivity, self.tablebase.seeds)  # `selectivity` may come from a newer, larger tablebase
+        tablebase_seeds = min(request.precision, self.tablebase.seeds)  # it may come from a newer, larger tablebase
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
-        self.set_fields(
-            stop=0, estimates=0, root_best_pit=root_best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth
-        )
+        self.set_fields(stop=0, estimates=0, root_best_pit=root_best_pit)
+        self.set_fields(tablebase_seeds=tablebase_seeds, reduce_from_depth=reduce_from_depth)
         if request.position is not self.loaded_position:  # a search does not change the frames before its root
             self._load_past(request.position)
             self.loaded_position = request.position
@@ -134,7 +133,7 @@ def create_awale_threads(
 
 
 class AwaleIterativeSearch(IterativeSearch):
-    """A search of an Awalé position; `selectivity` is the largest number of seeds for which the tablebase is used."""
+    """The iterative search of an Awalé position; the precision is the largest number of seeds for the tablebase."""
 
     ASPIRATION_DELTA = SEED_VALUE // 4
 
@@ -144,19 +143,17 @@ class AwaleIterativeSearch(IterativeSearch):
         self.max_value = SEED_VALUE * self.seeds
 
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
-        known, depths = self.tablebase.seeds, range(1, MAX_DEPTH + 1)
+        tablebase_seeds, depths = self.tablebase.seeds, range(1, MAX_DEPTH + 1)
         if limit.level is not None:
-            depths, known = (
-                range(1, level_of(limit.level).depth + 1),
-                min(known, TABLEBASE_SEEDS_PER_LEVEL * limit.level),
-            )
+            tablebase_seeds = min(tablebase_seeds, TABLEBASE_SEEDS_PER_LEVEL * limit.level)
+            depths = range(1, level_of(limit.level).depth + 1)
         elif limit.depth is not None:
             deepest = min(limit.depth, MAX_DEPTH)
             depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last depth is `deepest`
         for depth in depths:
             if self.results and all(result.proved for result in self.results):
                 return
-            yield depth, known
+            yield depth, tablebase_seeds
 
     def solve(self, wld: bool) -> Iterator[Analysis]:
         for analysis in self.deepen(Limit()):
@@ -168,9 +165,9 @@ class AwaleIterativeSearch(IterativeSearch):
         value = float((final > 0) - (final < 0))
         return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))
 
-    def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
-        if self.seeds > selectivity:
-            return super().search_multipv(depth, selectivity)
+    def search_multipv(self, depth: int, tablebase_seeds: int) -> list[SearchResult]:
+        if self.seeds > tablebase_seeds:
+            return super().search_multipv(depth, tablebase_seeds)
         values, best = self.tablebase.values(self.position), self.tablebase.choose(self.position)
         values = {move: value for move, value in values.items() if self.moves >> move & 1}
         order = sorted(values, key=lambda move: (-values[move], move != best))
@@ -182,7 +179,7 @@ class AwaleIterativeSearch(IterativeSearch):
             return None
         return SearchResult(self.results[0].value, move)
 
-    def make_analysis(self, depth: int, selectivity: int) -> Analysis:
+    def make_analysis(self, depth: int, tablebase_seeds: int) -> Analysis:
         value, move, exact = self.results[0]
         pv = (move, *self._extend_pv(self.position.after(move)))
         candidates = tuple((result.move, result.value / SEED_VALUE) for result in self.results)

@@ -91,7 +91,7 @@ class OthelloWorker(SearchWorker):
             fill_row(*root_board, self.pattern_rows[empties])
             self.root_board = root_board
         key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
-        self.set_fields(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
+        self.set_fields(selectivity=request.precision, root_empties=empties, root_best_move=request.first_move)
         self.set_fields(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
 
     def search(self, request: SearchRequest) -> SearchResult:

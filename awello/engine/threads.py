@@ -30,7 +30,7 @@ class SearchRequest:
     alpha: int
     beta: int
     depth: int
-    selectivity: int
+    precision: int
     """Othello: the ProbCut selectivity.  Awalé: the largest number of seeds for which the tablebase is used."""
     first_move: int = NO_MOVE
     """The move to search first."""

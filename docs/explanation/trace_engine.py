@@ -68,7 +68,7 @@ def trace_othello_plan() -> Iterator[str]:
     yield "\ndepth confidence  window   result"
     for request, result in requests:
         if request.depth == request.position.empties == OTHELLO.empties:
-            confidence = CONFIDENCE_PERCENT[request.selectivity]
+            confidence = CONFIDENCE_PERCENT[request.precision]
             row = f"{request.depth:5} {confidence:8} % ({request.alpha:+}, {request.beta:+})"
             yield f"{row}   {'at least' if result.value >= request.beta else 'at most'} {result.value:+}"
 
