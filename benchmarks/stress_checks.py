@@ -15,8 +15,8 @@ import numpy as np
 
 from awello import Game, Position
 from awello.analysis import Analysis
-from awello.engine.retrograde import LEVEL_OFFSETS
-from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
+from awello.engine.retrograde import LAYER_OFFSETS
+from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_layer
 from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.kernel import U
@@ -34,10 +34,10 @@ EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 def load_endgames(game: Game) -> Tablebase:
     """Build, in memory, a tablebase with more seeds than the engine's."""
     base = load_or_build(game)
-    table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
+    table = np.zeros(LAYER_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
-    for level in range(base.seeds + 1, base.seeds + EXTRA_TABLEBASE_SEEDS + 1):
-        solve_level(game, table, level, 1, lambda passes: None)
+    for layer in range(base.seeds + 1, base.seeds + EXTRA_TABLEBASE_SEEDS + 1):
+        solve_layer(game, table, layer, 1, lambda passes: None)
     return Tablebase(game, base.seeds + EXTRA_TABLEBASE_SEEDS, table)
 
 

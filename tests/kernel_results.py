@@ -14,8 +14,8 @@ from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
-from awello.engine.retrograde import LEVEL_OFFSETS
-from awello.engine.tablebase import Tablebase, solve_level
+from awello.engine.retrograde import LAYER_OFFSETS
+from awello.engine.tablebase import Tablebase, solve_layer
 from awello.engine.threads import SearchRequest, SearchThreads
 from awello.engine.transposition_table import TranspositionTable
 from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
@@ -99,9 +99,9 @@ def print_engine() -> None:
 def print_awale() -> None:
     """Print Awalé tablebases as bytes, the results of a search with them, and the positions of a self-play game."""
     for number in range(awale.ABAPA, awale.ROMEIN + 1):
-        table = np.zeros(int(LEVEL_OFFSETS[4]), np.uint8)
-        for level in range(1, 4):
-            solve_level(Game(number), table, level, 1, lambda passes: None)
+        table = np.zeros(int(LAYER_OFFSETS[4]), np.uint8)
+        for layer in range(1, 4):
+            solve_layer(Game(number), table, layer, 1, lambda passes: None)
         print(number, table.tobytes().hex())
         position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
         for weights in (None, load_awale_network_weights()):

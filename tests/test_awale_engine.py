@@ -14,7 +14,7 @@ from awello.engine import tablebase
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import SEED_VALUE
 from awello.engine.engine import Engine
-from awello.engine.retrograde import LEVEL_OFFSETS
+from awello.engine.retrograde import LAYER_OFFSETS
 from awello.engine.tablebase import load_or_build, seeds_on_board, split_captures_evenly
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
@@ -120,9 +120,9 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
 
 @pytest.mark.parametrize("game", VARIANTS)
 def test_exact_values_match_the_tablebase(game: Game) -> None:
-    table = np.zeros(int(LEVEL_OFFSETS[10]), np.uint8)
-    for level in range(7 if game == Game.TOURNAMENT else 1, 10):
-        tablebase.solve_level(game, table, level, 1, lambda passes: None)
+    table = np.zeros(int(LAYER_OFFSETS[10]), np.uint8)
+    for layer in range(7 if game == Game.TOURNAMENT else 1, 10):
+        tablebase.solve_layer(game, table, layer, 1, lambda passes: None)
     judge, rng, proved, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
     with Engine(game, hash=4) as engine:
         for _ in range(200):

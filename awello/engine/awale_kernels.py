@@ -28,7 +28,7 @@ from awello.engine.awale_transposition_table import (
     probe_tt,
     store_tt,
 )
-from awello.engine.retrograde import LEVEL_OFFSETS, VALUE_OF_CODE, rank
+from awello.engine.retrograde import LAYER_OFFSETS, VALUE_OF_CODE, rank
 from awello.engine.thread_state import STOP_BIT
 from awello.engine.transposition_table import hash_of
 from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
@@ -49,7 +49,7 @@ KILLER_BONUS = MAX_HISTORY = 1 << 22
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
     """Look up the value of a position, in seeds, in the endgame tablebase at the address `tablebase`."""
-    return int(VALUE_OF_CODE[load8(tablebase, U(LEVEL_OFFSETS[U(seeds)] + rank(own, opp)))])
+    return int(VALUE_OF_CODE[load8(tablebase, U(LAYER_OFFSETS[U(seeds)] + rank(own, opp)))])
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
