@@ -109,7 +109,7 @@ def print_awale() -> None:
                 0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights
             )
             threads = SearchThreads([worker], worker.tt)
-            threads.start()
+            threads.begin_search()
             for depth in (2, 4):
                 found = threads.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, threads.nodes, threads.probe_best_move(position.after(found.move)))

@@ -82,7 +82,7 @@ def test_the_pv_ends_the_game_even_if_all_replies_lose_every_disc(engine: Engine
 def test_every_search_of_a_root_returns_a_legal_move(engine: Engine) -> None:
     position = late_positions(1, 6, seed=2)[0]
     moves = U(reference_search.legal_moves_mask(position))
-    engine.search_threads.start()
+    engine.search_threads.begin_search()
     for alpha in (-65, -64, -1, 0, 63, 64):
         request = SearchRequest(position, moves, alpha, alpha + 1, position.empties, NO_SELECTIVITY)
         assert engine.search_threads.search(request).move in position.legal_moves()
@@ -261,7 +261,7 @@ def test_threads_find_the_same_values() -> None:
         )
         for engine in (one, three):
             engine.clear()
-            engine.search_threads.start()
+            engine.search_threads.begin_search()
         assert one.search_threads.search(question)[0] == three.search_threads.search(question)[0]
 
 

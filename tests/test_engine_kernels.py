@@ -27,7 +27,7 @@ from awello.memory import address_of, load8
 
 def worker_of(game: Game) -> OthelloWorker:
     with Engine(game, hash=1) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, OthelloWorker)
         return worker

@@ -68,7 +68,7 @@ def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
 def prepare_state(engine: Engine, position: Position) -> list[int]:
     """Search a position in the engine's first thread; return this thread's state from before the search."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
-    engine.search_threads.start()
+    engine.search_threads.begin_search()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
     worker.prepare(question, 1, 0)
     if isinstance(worker, AwaleWorker):

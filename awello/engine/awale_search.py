@@ -104,8 +104,8 @@ class AwaleWorker(SearchWorker):
     def uses_all_threads(self, request: SearchRequest) -> bool:
         return request.depth >= MIN_PARALLEL_DEPTH
 
-    def start(self) -> None:
-        super().start()
+    def begin_search(self) -> None:
+        super().begin_search()
         self.history[:] >>= HISTORY_DECAY_SHIFT
 
     def clear(self) -> None:

@@ -106,8 +106,8 @@ class OthelloWorker(SearchWorker):
         solving = request.depth >= request.position.empties
         return request.depth >= (MIN_PARALLEL_SOLVE_DEPTH if solving else MIN_PARALLEL_DEPTH)
 
-    def start(self) -> None:
-        super().start()
+    def begin_search(self) -> None:
+        super().begin_search()
         self.busy_table["hashes"][:] = 0
 
     def clear(self) -> None:

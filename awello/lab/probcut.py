@@ -61,7 +61,7 @@ def sample_position(engine: Engine, empties: int, rng: random.Random) -> Positio
 def search_values(engine: Engine, position: Position) -> dict[int, int]:
     """Return the value of a position by depth; the depth of a solved position is its number of empty squares."""
     engine.clear()
-    engine.search_threads.start()
+    engine.search_threads.begin_search()
     search, values = OthelloIterativeSearch(engine.search_threads, position), {}
     for depth in SEARCH_DEPTHS:
         search.results = search.search_multipv(depth, NO_SELECTIVITY)

@@ -59,7 +59,7 @@ def trace_othello_plan() -> Iterator[str]:
             return result
 
         engine.search_threads.search = record  # type: ignore[method-assign]
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         yield "depth confidence value  move    nodes  principal variation"
         for analysis in OthelloIterativeSearch(engine.search_threads, OTHELLO).deepen(Limit()):
             pv, depth, confidence = OTHELLO.format_moves(analysis.pv[:8]), analysis.depth, analysis.confidence
@@ -88,7 +88,7 @@ def trace_exact_search() -> Iterator[str]:
 def count_exact_nodes(position: Position, keep_table: bool, keep_guess: bool) -> int:
     """Count the nodes of the exact search."""
     with Engine(hash=16) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         search = OthelloIterativeSearch(engine.search_threads, position)
         for depth, selectivity in search.plan(Limit()):
             if selectivity == NO_SELECTIVITY and depth == position.empties:
@@ -104,7 +104,7 @@ def count_exact_nodes(position: Position, keep_table: bool, keep_guess: bool) ->
 def trace_othello_node() -> Iterator[str]:
     """Yield the steps at the first node below the root, when the second selective search reaches it."""
     with Engine(hash=16) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         search = OthelloIterativeSearch(engine.search_threads, OTHELLO)
         for depth, selectivity in search.plan(Limit()):
             search.results = search.search_multipv(depth, selectivity)
@@ -208,7 +208,7 @@ def trace_last_squares() -> Iterator[str]:
 def trace_awale_plan() -> Iterator[str]:
     """Yield the searches of each depth, then the first node below the root, when the next search reaches it."""
     with Engine(AWALE.game, hash=16) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         search = AwaleIterativeSearch(engine.search_threads, AWALE)
         yield f"{AWALE}\n\ndepth   value move      nodes"
         for depth in range(1, AWALE_DEPTH):
