@@ -68,7 +68,9 @@ def compute_exact_value(position: Position) -> int | None:
     evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
     bound = EXACT_SCALE * position.game.points
     words = U(position.own), U(position.opp)
-    value = search(int(position.game), *words, -bound, bound, 2 * empties, evaluator.heuristic, evaluator.search_state)
+    value = search(
+        int(position.game), *words, -bound, bound, 2 * empties, evaluator.heuristic_id, evaluator.search_state
+    )
     return int(value) // EXACT_SCALE
 
 

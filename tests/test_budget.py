@@ -35,10 +35,10 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     if not position.legal_moves():
         first, second = position.score()
         return sign * EXACT_SCALE * (second - first if position.side else first - second)
-    if evaluator.heuristic <= DIFFSCORE:
-        return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
+    if evaluator.heuristic_id <= DIFFSCORE:
+        return sign * int(estimate(int(position.game), evaluator.heuristic_id, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
-    value = awale.evaluate_features(evaluator.heuristic, mine, theirs, evaluator.state.weights)
+    value = awale.evaluate_features(evaluator.heuristic_id, mine, theirs, evaluator.state.weights)
     return int(value) - int(evaluator.state.root_value)
 
 

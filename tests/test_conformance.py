@@ -158,7 +158,7 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
 def test_adapters_have_the_same_members(game: Game) -> None:
     members = [{name for name in dir(other.adapter) if not name.startswith("_")} for other in (game, Game.OTHELLO)]
     assert members[0] == members[1]
-    assert game.adapter is ADAPTERS[int(game)] and game.adapter.number == int(game)
+    assert game.adapter is ADAPTERS[int(game)] and game.adapter.game_id == int(game)
     assert DEFAULT_BY_FAMILY[game.family].adapter.title == game.adapter.title
 
 

@@ -61,7 +61,7 @@ def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Ge
 
 def weights_in(evaluator: Evaluator) -> list[int]:
     """Return the weights in the kernel state, in the order of the settings."""
-    state, names = evaluator.state.weights, FEATURES[evaluator.heuristic]
+    state, names = evaluator.state.weights, FEATURES[evaluator.heuristic_id]
     return [int(getattr(side, name)) for name in names for side in (state.own, state.opp)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
 from awello.evaluate.evaluator import (
-    HEURISTIC_NUMBERS,
+    HEURISTIC_IDS,
     SQUARE_TABLES,
     Evaluator,
     Heuristic,
@@ -38,7 +38,7 @@ def positions(game: Game, count: int) -> list[Position]:
 def kernel_estimate(position: Position, heuristic: Heuristic) -> int:
     """Return the kernel's estimate of a position."""
     evaluator = Evaluator(position.game, heuristic)
-    return estimate(int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state)
+    return estimate(int(position.game), evaluator.heuristic_id, U(position.own), U(position.opp), evaluator.state)
 
 
 def discs(word: int) -> list[int]:
@@ -149,7 +149,7 @@ def test_awale_values_are_from_the_view_of_the_player_at_the_root() -> None:
     for position in positions(Game.ABAPA, 50):
         evaluator = Evaluator(Game.ABAPA, Heuristic("h1", weights=weights))
         captured = position.own >> 48, position.opp >> 48
-        words = int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state
+        words = int(position.game), evaluator.heuristic_id, U(position.own), U(position.opp), evaluator.state
         evaluator.prepare(position, 4)
         assert estimate(*words) == 7 * captured[0] - 3 * captured[1]
         evaluator.prepare(position, 3)  # the opponent is to move at the leaves
@@ -168,7 +168,7 @@ def test_h5_counts_from_the_root_and_chooses_like_h3() -> None:
             evaluator = Evaluator(position.game, Heuristic("h5", weights=weights))
             evaluator.prepare(position, 2)
             words = U(position.own), U(position.opp)
-            assert estimate(int(position.game), evaluator.heuristic, *words, evaluator.state) == 0
+            assert estimate(int(position.game), evaluator.heuristic_id, *words, evaluator.state) == 0
 
 
 def test_the_value_of_a_finished_game_exceeds_any_estimate(game: Game) -> None:
@@ -181,7 +181,7 @@ def test_the_value_of_a_finished_game_exceeds_any_estimate(game: Game) -> None:
         first, second = position.score()
         difference = first - second if position.side == 0 else second - first
         if not position.repeated:
-            value = evaluate(int(game), evaluator.heuristic, U(position.own), U(position.opp), True, evaluator.state)
+            value = evaluate(int(game), evaluator.heuristic_id, U(position.own), U(position.opp), True, evaluator.state)
             assert value == EXACT_SCALE * difference
 
 
@@ -211,7 +211,7 @@ def test_a_table_from_a_file(tmp_path: Path) -> None:
 
 
 def test_heuristics_belong_to_games() -> None:
-    for name in HEURISTIC_NUMBERS:
+    for name in HEURISTIC_IDS:
         for game in (Game.OTHELLO, Game.ABAPA):
             if name in list_heuristics(game):
                 Evaluator(game, Heuristic(name))

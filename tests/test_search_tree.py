@@ -87,7 +87,7 @@ def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Eva
     evaluator.prepare(position, depth)
     evaluator.state.cut_margin = NO_CUTS if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
-    value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic, evaluator.state)
+    value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic_id, evaluator.state)
     return int(value), evaluator.nodes, evaluator.leaves
 
 

@@ -34,7 +34,7 @@ class AwaleState(ThreadState):
     root_best_pit: int
     """The move to search first at the root and, after the search, the best move found; NO_PIT if there is none."""
     game: int
-    """The number of the variant in the enumeration `Game`."""
+    """The id of the variant, its value in the enumeration `Game`."""
     tt: int
     """The address of the transposition table, which all threads share."""
     tt_mask: int

@@ -75,7 +75,7 @@ def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
         weights = stage_weights_at(address)
         return evaluate_row(state.pattern_rows[U(empties)], weights) + evaluate_mobility(own, opp, weights)
     heuristic_state = heuristic_state_at(state.heuristic_state)
-    return estimate(state.game, state.heuristic, own, opp, heuristic_state) * state.heuristic_scale
+    return estimate(state.game, state.heuristic_id, own, opp, heuristic_state) * state.heuristic_scale
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")

@@ -78,7 +78,7 @@ class OthelloWorker(SearchWorker):
         state = self.state
         if isinstance(evaluation, Heuristic):
             self.evaluator = Evaluator(game, evaluation)  # kept alive, like the weights: the state stores addresses
-            state.game, state.heuristic = int(game), self.evaluator.heuristic
+            state.game, state.heuristic_id = int(game), self.evaluator.heuristic_id
             state.heuristic_state, state.heuristic_scale = self.evaluator.address, HEURISTIC_SCALES[evaluation.name]
             return
         self.weights = evaluation

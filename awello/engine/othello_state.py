@@ -93,7 +93,7 @@ class OthelloState(ThreadState):
     weights: Annotated[list[int], EMPTIES_SLOTS]
     """Addresses of the weights by number of empty squares; 0 if a heuristic is used."""
     game: int
-    heuristic: int
+    heuristic_id: int
     heuristic_state: int
     """The address of the heuristic's `HeuristicState`."""
     heuristic_scale: int

@@ -41,7 +41,7 @@ HEURISTICS = {  # by family, the default heuristic first
         "travers": awale.TRAVERS,
     },
 }
-HEURISTIC_NUMBERS = {name: number for family in HEURISTICS.values() for name, number in family.items()}
+HEURISTIC_IDS = {name: heuristic_id for family in HEURISTICS.values() for name, heuristic_id in family.items()}
 ROOT_RELATIVE_HEURISTICS = ("h5",)  # heuristics that measure the change of the features since the root
 SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
@@ -89,7 +89,7 @@ def list_heuristics(game: Game) -> list[str]:
 
 def count_weights(name: str) -> int:
     """Return the number of weights of a heuristic: two per feature."""
-    return 2 * len(awale.FEATURES.get(HEURISTIC_NUMBERS[name], ()))
+    return 2 * len(awale.FEATURES.get(HEURISTIC_IDS[name], ()))
 
 
 @cache
@@ -112,7 +112,7 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 
 
 class Evaluator:
-    """A heuristic prepared for kernels: its number, and a state with its settings and the node counts of a search."""
+    """A heuristic prepared for kernels: its id, and a state with its settings and the node counts of a search."""
 
     cut_margin = 0
     """How far a value must exceed beta to cause a cutoff."""
@@ -128,9 +128,9 @@ class Evaluator:
         self.state_array = states  # faster to access than `state`; used for fields that every search sets
         # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
-        self.heuristic = HEURISTIC_NUMBERS[heuristic.name]
+        self.heuristic_id = HEURISTIC_IDS[heuristic.name]
         self.root_relative = heuristic.name in ROOT_RELATIVE_HEURISTICS
-        if self.heuristic < heuristics.DIFFSCORE:
+        if self.heuristic_id < heuristics.DIFFSCORE:
             self._fill_othello(game, heuristic)
         elif weights := heuristic.weights or load_shipped_weights().get(heuristic.name):
             self._fill_awale(weights)
@@ -143,7 +143,7 @@ class Evaluator:
         state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = build_edge_masks(game.size)
 
     def _fill_awale(self, weights: Sequence[int]) -> None:
-        for name, own, opp in zip(awale.FEATURES[self.heuristic], weights[::2], weights[1::2], strict=True):
+        for name, own, opp in zip(awale.FEATURES[self.heuristic_id], weights[::2], weights[1::2], strict=True):
             setattr(self.state.weights.own, name, own)
             setattr(self.state.weights.opp, name, opp)
 
@@ -153,7 +153,7 @@ class Evaluator:
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
             words = U(position.own), U(position.opp)
-            self.state.root_value = awale.evaluate_features(self.heuristic, *words, self.state.weights)
+            self.state.root_value = awale.evaluate_features(self.heuristic_id, *words, self.state.weights)
 
     @property
     def nodes(self) -> int:

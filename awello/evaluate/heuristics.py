@@ -25,7 +25,7 @@ from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
 from awello.rules.game import board_mask_of, score
 
-POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
+POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # the ids of the heuristics; `awale.py` has more
 # The value of one disc or seed in a final score.  It exceeds any estimate, because the values of squares are at most
 # 10,000 (`MAX_SETTING`).
 EXACT_SCALE = 1 << 20
@@ -112,32 +112,32 @@ def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> in
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
-def evaluate_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+def evaluate_from_root(heuristic_id: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the value of Awalé's features for the player at the root, converted to the mover's view."""
     if state.opponent_at_leaf:
-        return state.root_value - evaluate_features(heuristic, opp, own, state.weights)
-    return evaluate_features(heuristic, own, opp, state.weights) - state.root_value
+        return state.root_value - evaluate_features(heuristic_id, opp, own, state.weights)
+    return evaluate_features(heuristic_id, own, opp, state.weights) - state.root_value
 
 
 @kernel("int64(int64, int64, uint64, uint64, HeuristicState)", inline=True)
-def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+def estimate(game: int, heuristic_id: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the heuristic's estimate for the mover."""
-    if heuristic == DIFFSCORE:
+    if heuristic_id == DIFFSCORE:
         return to_signed(own >> U(48)) - to_signed(opp >> U(48))
-    if heuristic > DIFFSCORE:
-        return evaluate_from_root(heuristic, own, opp, state)
+    if heuristic_id > DIFFSCORE:
+        return evaluate_from_root(heuristic_id, own, opp, state)
     discs = popcount(own | opp)
-    if heuristic == TACTICAL:
+    if heuristic_id == TACTICAL:
         return tactical(game, own, opp, discs, state)
-    if heuristic == POSITIONAL or (heuristic == MIXED and discs < state.mobility_from):
+    if heuristic_id == POSITIONAL or (heuristic_id == MIXED and discs < state.mobility_from):
         return positional(own, opp, state)
-    if heuristic == ABSOLUTE or (heuristic == MIXED and discs >= state.absolute_from):
+    if heuristic_id == ABSOLUTE or (heuristic_id == MIXED and discs >= state.absolute_from):
         return popcount(own) - popcount(opp)
     return mobility_with_corners(game, own, opp, state)
 
 
 @kernel("int64(int64, int64, uint64, uint64, boolean, HeuristicState)", inline=True)
-def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
+def evaluate(game: int, heuristic_id: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
     """Count a leaf and return its value: the exact result if the game is over, otherwise the estimate."""
     state.leaves += 1
-    return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)
+    return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic_id, own, opp, state)

@@ -20,7 +20,7 @@ from awello.bits import bit, bit_scan, clear_lowest_bit, leading_zeros, to_signe
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
-ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the numbers that identify the games in kernels, see `rules.game`
+ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the ids of the games in kernels, see `rules.game`
 TOTAL_SEEDS, MAJORITY_SEEDS, EARLY_END_SEEDS = 48, 25, 6
 
 ROW_MASK = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seeds
@@ -166,7 +166,7 @@ class AwaleAdapter:
     Positions are written as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's pits, captured seeds, side to move.
     """
 
-    number: int
+    game_id: int
     variant: str
     size = 2
 
@@ -189,9 +189,9 @@ class AwaleAdapter:
             raise NotationError(f"the {kind} has {seeds} seeds: pits and captured seeds must add up to {self.points}")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-        if not repeated and legal_moves(self.number, U(own), U(opp)):
+        if not repeated and legal_moves(self.game_id, U(own), U(opp)):
             return own >> 48, opp >> 48
-        return compute_final_seeds(self.number, own, opp, repeated)
+        return compute_final_seeds(self.game_id, own, opp, repeated)
 
     def score(self, first: int, second: int) -> tuple[int, int]:
         return first, second
@@ -199,7 +199,7 @@ class AwaleAdapter:
     def end_reason(self, own: int, opp: int, repeated: bool) -> str:
         if repeated:
             return "repetition"
-        if not is_stopped(self.number, U(own), U(opp)):
+        if not is_stopped(self.game_id, U(own), U(opp)):
             return "stuck"
         return "majority" if max(own, opp) >= WINNING_WORD else "few"
 
@@ -248,8 +248,8 @@ class AwaleAdapter:
         self._check_seeds("diagram", seeds)
         rows = (seeds[:6], seeds[12]), (seeds[6:12], seeds[13])
         south, north = (int.from_bytes(bytes([*pits, captured, 0]), "little") for pits, captured in rows)
-        return south, north, "SN".index(mover.upper()), self.number
+        return south, north, "SN".index(mover.upper()), self.game_id
 
 
 VARIANT_NAMES = {ABAPA: "abapa", TOURNAMENT: "tournament", ROMEIN: "romein"}
-ADAPTERS = {number: AwaleAdapter(number, variant) for number, variant in VARIANT_NAMES.items()}
+ADAPTERS = {game_id: AwaleAdapter(game_id, variant) for game_id, variant in VARIANT_NAMES.items()}

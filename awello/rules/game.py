@@ -1,4 +1,4 @@
-"""The rules of all games behind a common interface; kernels identify a game by a small number.
+"""The rules of all games behind a common interface; kernels identify a game by its id, a small number.
 
 `legal_moves` returns a word in which bit `move` is set if the move is legal.  If no bit is set, the game is over or, in
 Othello only, the mover must pass; `is_over` tells which.  Repetition depends on the history of the game and is

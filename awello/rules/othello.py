@@ -163,8 +163,8 @@ def parse_square(text: str, size: int) -> int:
 class OthelloAdapter:
     """Othello on a board of 8x8, 6x6 or 4x4. Positions are written as in OBF files: `-...OX...- X`."""
 
-    number: int
-    """The number that identifies the game in kernels."""
+    game_id: int
+    """The id of the game in kernels."""
     size: int
     """The number of rows of the board."""
     variant = None
@@ -250,7 +250,7 @@ class OthelloAdapter:
         return f"{discs} {'XO'[side]}"
 
     def parse_position(self, text: str) -> tuple[int, int, int, int]:
-        """Parse a position; return the words of both players, the side to move and the number of the game."""
+        """Parse a position; return the words of both players, the side to move and the id of the game."""
         board, _, mover = text.strip().removesuffix(";").strip().rpartition(" ")
         board, mover = "".join(board.split()), mover.strip()
         if len(mover) != 1 or not DISC_LETTERS.get(mover):
@@ -264,7 +264,7 @@ class OthelloAdapter:
                 name = adapter.format_move(square, 0)
                 raise NotationError(f"unknown character {letter!r} on {name}: write X, O or -")
             words[DISC_LETTERS[letter]] |= 1 << square
-        return words[1], words[2], DISC_LETTERS[mover] - 1, adapter.number
+        return words[1], words[2], DISC_LETTERS[mover] - 1, adapter.game_id
 
 
-ADAPTERS = {number: OthelloAdapter(number, size) for number, size in enumerate((8, 6, 4))}
+ADAPTERS = {game_id: OthelloAdapter(game_id, size) for game_id, size in enumerate((8, 6, 4))}

@@ -126,7 +126,7 @@ def reached_node_limit(state: BudgetState) -> bool:
 
 @kernel("int64(int64, uint64, uint64, int64, int64, float64, int64, int64, BudgetState)")
 def search(
-    game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic: int, state: BudgetState
+    game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic_id: int, state: BudgetState
 ) -> int:
     """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the budget is used up, or the game is over.  The player at the root moves at even depths.
@@ -135,11 +135,11 @@ def search(
     if budget < 1.0 or depth >= MAX_DEPTH or over:
         state.deepest_ply = max(depth, state.deepest_ply)
         state.evaluation.opponent_at_leaf = depth & 1 == 1
-        return evaluate(game, heuristic, own, opp, over, state.evaluation)
+        return evaluate(game, heuristic_id, own, opp, over, state.evaluation)
     state.evaluation.inner_nodes += 1
     # Step 2. Pass: the sides swap, and the only child gets the budget minus one node.
     if moves == U(0):
-        return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic, state)
+        return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic_id, state)
     # Step 3. Search the moves in order, each with its share; stop as soon as the opponent would avoid this position.
     children, ply = popcount(moves), state.plies[U(depth)]
     budget = divide_budget(budget, children, state)
@@ -147,7 +147,7 @@ def search(
     best = -INFINITY
     for index in range(children):
         next_own, next_opp = play(game, own, opp, pick_move(index, children, ply, state))
-        value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic, state)
+        value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic_id, state)
         if reached_node_limit(state):
             return best
         # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cut.
@@ -165,7 +165,7 @@ def search(
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, float64, int64, int64)")
 def search_root(
-    game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic: int, address: int
+    game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic_id: int, address: int
 ) -> int:
     """Search the root moves; return how many were searched.
 
@@ -179,7 +179,7 @@ def search_root(
     for index in range(children):
         move = pick_move(index, children, ply, state)
         next_own, next_opp = play(game, own, opp, move)
-        value = -search(game, next_own, next_opp, -max_value, 1 - best, budget, 1, heuristic, state)
+        value = -search(game, next_own, next_opp, -max_value, 1 - best, budget, 1, heuristic_id, state)
         state.root_moves[U(index)], state.root_values[U(index)] = move, value
         if reached_node_limit(state):
             return index + 1

@@ -80,7 +80,7 @@ class PositionSource:
     def value(self) -> float:
         position, evaluator = replace(self.position, past=frozenset()), self.evaluator
         own, opp = U(position.own), U(position.opp)
-        return int(evaluate(int(position.game), evaluator.heuristic, own, opp, position.over, evaluator.state))
+        return int(evaluate(int(position.game), evaluator.heuristic_id, own, opp, position.over, evaluator.state))
 
     def peek_value(self) -> float | None:
         return None

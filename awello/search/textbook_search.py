@@ -50,7 +50,7 @@ def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator
     evaluator.state_array["inner_nodes"] = 1
     evaluator.state_array["cut_margin"] = NO_CUTS if algorithm in MINIMAX_ALGORITHMS else evaluator.cut_margin
     search, max_value, candidates = ALGORITHMS[algorithm], EXACT_SCALE * position.game.points, []
-    tail, best = (depth - 1, evaluator.heuristic, evaluator.address), -max_value
+    tail, best = (depth - 1, evaluator.heuristic_id, evaluator.address), -max_value
     for move in position.legal_moves():
         child = position.after(move)
         value = -int(search(int(position.game), U(child.own), U(child.opp), -max_value, 1 - best, *tail))
