@@ -202,7 +202,7 @@ def test_only_equal_positions_are_repetitions() -> None:
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, AwaleWorker)
         rows, words = worker.state.stack, (U(0x010203), U(0x030201))
-        rows[PAST_PLIES].quiet_moves = 40
+        rows[PAST_PLIES].plies_since_capture = 40
         assert not awale_kernels.is_repeated(*words, PAST_PLIES, worker.state)
         before = rows[PAST_PLIES - awale_kernels.MIN_CYCLE_PLIES]
         for one, other in itertools.permutations((words[0], words[1], U(0)), 2):

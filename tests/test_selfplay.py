@@ -76,7 +76,7 @@ def prepare_state(engine: Engine, position: Position) -> list[int]:
         known = [
             *rows["own"][:PAST_PLIES].tolist(),
             *rows["opp"][:PAST_PLIES].tolist(),
-            int(rows[PAST_PLIES].quiet_moves),
+            int(rows[PAST_PLIES].plies_since_capture),
         ]
     else:
         assert isinstance(worker, OthelloWorker)

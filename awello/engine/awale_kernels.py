@@ -203,7 +203,7 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
     """Write the position at a ply to the stack; return whether it repeats a position since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
-    while back <= frame.quiet_moves:
+    while back <= frame.plies_since_capture:
         before = state.stack[U(ply - back)]
         if before.own == own and before.opp == opp:
             return True
@@ -212,9 +212,9 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
 
 
 @kernel("void(int64, uint64, AwaleState)", inline=True)
-def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
-    """Set the number of moves since the last capture for the child at the next ply."""
-    state.stack[U(ply + 1)].quiet_moves = 0 if captures != U(0) else state.stack[U(ply)].quiet_moves + 1
+def set_plies_since_capture(ply: int, captures: U, state: AwaleState) -> None:
+    """Set the number of plies since the last capture for the child at the next ply."""
+    state.stack[U(ply + 1)].plies_since_capture = 0 if captures != U(0) else state.stack[U(ply)].plies_since_capture + 1
 
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
@@ -265,7 +265,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         else:
             # Step 5. Search the first move with the full window and the others with null windows.  Late moves are first
             # searched to a reduced depth.  If a value is inside the window, search again with the full window.
-            count_quiet_moves(ply, captures, state)
+            set_plies_since_capture(ply, captures, state)
             value = alpha + 1
             if index > 0 and can_reduce(index, depth, captures, state):
                 value = win - search(next_own, next_opp, high - 1, high, depth - 2, ply + 1, state)
@@ -303,7 +303,7 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
         next_own, next_opp, captures = sow(state.game, own, opp, pit)
         win = SEED_VALUE * seeds_in(captures)
         low, high = win - beta, win - alpha
-        count_quiet_moves(PAST_PLIES, captures, state)
+        set_plies_since_capture(PAST_PLIES, captures, state)
         value = alpha + 1
         if index > 0:
             value = win - search(next_own, next_opp, high - 1, high, depth - 1, PAST_PLIES + 1, state)

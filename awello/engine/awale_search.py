@@ -80,7 +80,7 @@ class AwaleWorker(SearchWorker):
         Their order is not kept: only the side to move in each position matters.
         """
         frames = self.stack[PAST_PLIES::-1]  # backwards from the root
-        for field in ("own", "opp", "quiet_moves"):
+        for field in ("own", "opp", "plies_since_capture"):
             frames[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
@@ -89,7 +89,7 @@ class AwaleWorker(SearchWorker):
             places = frames[MIN_CYCLE_PLIES - 2 + theirs :: 2][: len(pairs)]
             places["own"], places["opp"] = np.array(pairs[: len(places)], np.uint64).reshape(-1, 2).T
         if position.past:
-            frames["quiet_moves"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
+            frames["plies_since_capture"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own) & ROW_MASK, U(request.position.opp) & ROW_MASK

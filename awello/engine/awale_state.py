@@ -20,8 +20,8 @@ class StackFrame(Layout):
     """The keys of the moves in the order in which they are searched; `pit_of` gives the pit of a key."""
     own: U
     opp: U
-    quiet_moves: int
-    """The number of moves since the last capture; only positions since then can recur."""
+    plies_since_capture: int
+    """The number of plies since the last capture; only positions since then can recur."""
     killer: U
     """The last quiet move that caused a cutoff at this ply, as its `sowing_index`; 0 if there is none."""
 
