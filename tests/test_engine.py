@@ -22,7 +22,7 @@ from awello.arena import game as game_loop
 from awello.engine.engine import SEARCHES_BY_FAMILY, Engine
 from awello.engine.levels import MAX_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch
-from awello.engine.probcut import NO_SELECTIVITY, load_probcut_terms
+from awello.engine.probcut import NO_SELECTIVITY, load_probcut_coefficients
 from awello.engine.threads import SearchRequest
 from awello.engine.time_management import UNLIMITED_TIME, allocate_time
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
@@ -417,7 +417,7 @@ def test_early_moves_get_more_time() -> None:
 
 
 def test_probcut_margins_rise_with_selectivity() -> None:
-    parts = list(load_probcut_terms().margin_parts)
+    parts = list(load_probcut_coefficients().margin_parts)
     assert len(parts) == NO_SELECTIVITY and parts == sorted(parts)
 
 

@@ -13,7 +13,7 @@ from conftest import ROOT, awello, fresh_awello
 from awello.bits import moves_of
 from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
-from awello.engine.probcut import DEVIATION_TERMS
+from awello.engine.probcut import COEFFICIENT_NAMES
 from awello.errors import ConfigError
 from awello.evaluate import patterns
 from awello.evaluate.weights import STAGE_COUNT, load_pattern_file, load_pattern_weights, stage_of, tied_indices
@@ -43,7 +43,7 @@ def test_the_signature_matches_the_docs() -> None:
 
 
 def test_a_linear_deviation_is_recovered() -> None:
-    true = dict(zip(DEVIATION_TERMS, (2.0, -0.02, 0.25, 0.1), strict=True))
+    true = dict(zip(COEFFICIENT_NAMES, (2.0, -0.02, 0.25, 0.1), strict=True))
     pairs = [(empties, deep, shallow) for empties in (20, 30) for deep in (4, 6, 8) for shallow in (0, 2)]
     line = {(e, d, s): 2.0 - 0.02 * e + 0.25 * (d - s) + 0.1 * s for e, d, s in pairs}
     found = probcut.fit_deviations(line)
@@ -57,7 +57,7 @@ def test_probcut_is_measured(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "cuts/probcut.json").read_text())
     for kind, found in json.loads(done.stdout).items():
         found.pop("error")
-        assert written[kind] == found and tuple(found) == DEVIATION_TERMS
+        assert written[kind] == found and tuple(found) == COEFFICIENT_NAMES
     assert "root mean square error" in (tmp_path / "cuts/report.md").read_text("utf-8")
 
 

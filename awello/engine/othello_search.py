@@ -19,7 +19,7 @@ from awello.engine.iterative_search import IterativeSearch, PlanStep
 from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, MIDGAME_SELECTIVITY, level_of
 from awello.engine.midgame import search_at
 from awello.engine.othello_state import EMPTIES_SLOTS, BusyTable, OthelloState
-from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, load_probcut_terms
+from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, load_probcut_coefficients
 from awello.engine.stability import EdgeTable, fill_edge_table
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
@@ -70,7 +70,7 @@ class OthelloWorker(SearchWorker):
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
         self.state.busy_table, self.state.board_mask = address_of(busy_table), board_mask_of(int(game))
-        self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_terms()
+        self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_coefficients()
         self._set_evaluation(game, evaluation)
 
     def _set_evaluation(self, game: Game, evaluation: Heuristic | Weights) -> None:

@@ -7,7 +7,7 @@ children never share a list or row, and a pass does not change the list and row 
 from typing import Annotated
 
 from awello.bits import bit, flips_of, moves_of
-from awello.engine.probcut import ProbCutTerms
+from awello.engine.probcut import ProbCutCoefficients
 from awello.engine.stability import EdgeTable
 from awello.engine.thread_state import ThreadState
 from awello.evaluate.patterns import PatternRow
@@ -78,7 +78,7 @@ class OthelloState(ThreadState):
     move_lists: Annotated[list[MoveList], EMPTIES_SLOTS]
     endgame_tt: Annotated[list[EndgameEntry], 1 << ENDGAME_TT_BITS]
     stable_edges: EdgeTable
-    probcut: ProbCutTerms
+    probcut: ProbCutCoefficients
 
     # The root.
     root_empties: int
