@@ -71,7 +71,7 @@ class Position:
     @property
     def empties(self) -> int:
         """The number of empty squares on an Othello board."""
-        return self.game.points - (self.own | self.opp).bit_count()
+        return self.game.max_score - (self.own | self.opp).bit_count()
 
     @property
     def board_words(self) -> tuple[int, int]:

@@ -66,7 +66,7 @@ def compute_exact_value(position: Position) -> int | None:
     if empties <= MAX_REFERENCE_EMPTIES:
         return solve_by_minimax(convert_to_reference(position))
     evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
-    bound = EXACT_SCALE * position.game.points
+    bound = EXACT_SCALE * position.game.max_score
     words = U(position.own), U(position.opp)
     value = search(
         int(position.game), *words, -bound, bound, 2 * empties, evaluator.heuristic_id, evaluator.search_state
@@ -94,11 +94,11 @@ class AnalysisChecker:
 
     def check(self, analysis: Analysis) -> Counter[str]:
         """Raise `AssertionError` if an analysis is wrong; return the number of comparisons by kind."""
-        points, values = self.position.game.points, dict(analysis.candidates)
+        max_score, values = self.position.game.max_score, dict(analysis.candidates)
         context = f"{self.position!r}: {analysis}"
         assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
         assert len(values) == len(analysis.candidates) in (1, min(self.multipv, len(self.allowed_moves))), context
-        assert analysis.value == values[analysis.move] == max(values.values()) and abs(analysis.value) <= points, (
+        assert analysis.value == values[analysis.move] == max(values.values()) and abs(analysis.value) <= max_score, (
             context
         )
         assert analysis.exact == (analysis.move in analysis.exact_moves) and values.keys() >= set(

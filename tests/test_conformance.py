@@ -111,9 +111,9 @@ def test_other_moves_are_refused(game: Game) -> None:
 def test_nothing_is_lost(game: Game) -> None:
     for position, _ in random_games(game, 6, 300):
         first, second = position.counts()
-        assert 0 <= first + second <= game.points
+        assert 0 <= first + second <= game.max_score
         if position.over and game.family == "othello":
-            assert sum(position.score()) == game.points
+            assert sum(position.score()) == game.max_score
         if game.family == "awale":
             assert sum((position.own | position.opp << 64).to_bytes(16, "little")) == 48
 
@@ -164,7 +164,7 @@ def test_adapters_have_the_same_members(game: Game) -> None:
 
 def test_facts_of_a_game_are_true(game: Game) -> None:
     facts, adapter = game.describe(), game.adapter
-    assert (facts["name"], facts["points"], facts["sides"]) == (str(game), game.points, game.sides)
+    assert (facts["name"], facts["max_score"], facts["sides"]) == (str(game), game.max_score, game.sides)
     passed, repeated = False, False
     for position, _ in random_games(game, 9, 1500):
         moves = [move for move in position.legal_moves() if move != PASS]

@@ -96,7 +96,7 @@ def sample_positions(game: Game, number: int) -> Iterator[tuple[Position, int, E
     rng = random.Random(int(game))
     for _ in range(number):
         position = Position.start(game)
-        for _ in range(rng.randrange(60 if game.family == "awale" else game.points - 4)):
+        for _ in range(rng.randrange(60 if game.family == "awale" else game.max_score - 4)):
             position = position.play(rng.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
         evaluator = Evaluator(game, Heuristic(rng.choice(list_heuristics(game)), rng.choice("12")))

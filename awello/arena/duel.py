@@ -109,7 +109,7 @@ class DuelResult:
     def _lead(self, number: int) -> int:
         game, side = self.results[number], first_side(number)
         if game.loser is not None:
-            return self.duel.game.points * (-1 if game.loser == side else 1)
+            return self.duel.game.max_score * (-1 if game.loser == side else 1)
         return game.score[side] - game.score[1 - side]
 
     @property

@@ -123,7 +123,7 @@ class MatchResult:
     def shares(self) -> tuple[float, float, float]:
         """Return the mean final shares of the squares or seeds: of the first player, of the second, and of neither."""
         first, second = self.held
-        total = self.games * self.match.game.points
+        total = self.games * self.match.game.max_score
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
 
     def mean_ms(self) -> tuple[float, float]:

@@ -107,8 +107,8 @@ def to_bot_game(result: GameResult, game: int) -> BotGame:
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
-        points = Game(result.game).points  # type: ignore[arg-type]
-        score = 0 if result.forfeits[0] else points, 0 if result.forfeits[1] else points
+        max_score = Game(result.game).max_score  # type: ignore[arg-type]
+        score = 0 if result.forfeits[0] else max_score, 0 if result.forfeits[1] else max_score
     forfeits = result.forfeits[one], result.forfeits[other]
     return BotGame((score[one], score[other]), forfeits, (usage[one], usage[other]), result)
 

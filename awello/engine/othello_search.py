@@ -139,7 +139,7 @@ class OthelloIterativeSearch(IterativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.empties, self.max_value = self.position.empties, self.position.game.points
+        self.empties, self.max_value = self.position.empties, self.position.game.max_score
 
     # ---- plans ------------------------------------------------------------------------------------------------------
     def plan(self, limit: Limit) -> Iterator[PlanStep]:

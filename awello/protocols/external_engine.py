@@ -158,6 +158,6 @@ def read_analysis(
 ) -> Analysis | None:
     """Convert an engine's output to an analysis; return None if the value or the first move is impossible."""
     pv = play_names(split_transcript(moves, position.game)[0], position)[0].moves
-    if not pv or value is None or abs(position.lead + value) > position.game.points:
+    if not pv or value is None or abs(position.lead + value) > position.game.max_score:
         return None
     return Analysis(pv[0], value, exact, depth, 0, 0, 0.0, ((pv[0], value),), pv, confidence, pv[:exact])

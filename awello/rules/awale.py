@@ -172,7 +172,7 @@ class AwaleAdapter:
 
     family, title, sides, unit, share_name = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
     move_example, name_length = "a pit, such as C", 1
-    start, board_name, points, all_moves = (START_ROW, START_ROW), family, TOTAL_SEEDS, tuple(range(6))
+    start, board_name, max_score, all_moves = (START_ROW, START_ROW), family, TOTAL_SEEDS, tuple(range(6))
     position_mask = int(ROW_MASK)
     has_passes, has_symmetries, has_draw_offers, has_repetition = False, False, True, True
 
@@ -185,8 +185,10 @@ class AwaleAdapter:
         self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
 
     def _check_seeds(self, kind: str, pits: list[int]) -> None:
-        if (seeds := sum(pits)) != self.points:
-            raise NotationError(f"the {kind} has {seeds} seeds: pits and captured seeds must add up to {self.points}")
+        if (seeds := sum(pits)) != self.max_score:
+            raise NotationError(
+                f"the {kind} has {seeds} seeds: pits and captured seeds must add up to {self.max_score}"
+            )
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         if not repeated and legal_moves(self.game_id, U(own), U(opp)):
@@ -240,7 +242,7 @@ class AwaleAdapter:
         for number in numbers:
             if not re.fullmatch(r"[0-9]{1,2}", number):
                 raise NotationError(
-                    f"{number[:12]!r} in the diagram is not a number of seeds: write 0 to {self.points}"
+                    f"{number[:12]!r} in the diagram is not a number of seeds: write 0 to {self.max_score}"
                 )
         if mover.upper() not in ("S", "N"):
             raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")

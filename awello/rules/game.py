@@ -78,9 +78,9 @@ class Game(IntEnum):
         return self.adapter.sides
 
     @cached_property
-    def points(self) -> int:
-        """The number of squares of the Othello board, or of seeds in Awalé."""
-        return self.adapter.points
+    def max_score(self) -> int:
+        """The largest score: the number of squares of the Othello board, or of seeds in Awalé."""
+        return self.adapter.max_score
 
     @property
     def options(self) -> dict[str, object]:
@@ -89,7 +89,7 @@ class Game(IntEnum):
 
     def describe(self) -> dict[str, object]:
         """Describe the game as JSON data."""
-        facts = ("family", "title", "size", "variant", "sides", "unit", "points", "has_passes", "has_draw_offers")
+        facts = ("family", "title", "size", "variant", "sides", "unit", "max_score", "has_passes", "has_draw_offers")
         return {"name": str(self)} | {fact: getattr(self.adapter, fact) for fact in facts}
 
 

@@ -184,8 +184,8 @@ class OthelloAdapter:
         return self.family if self.size == 8 else f"{self.family}{self.size}"
 
     @property
-    def points(self) -> int:
-        """The number of squares."""
+    def max_score(self) -> int:
+        """The number of squares, which is also the largest score."""
         return self.size**2
 
     @property
@@ -200,7 +200,7 @@ class OthelloAdapter:
     def check(self, own: int, opp: int) -> None:
         """Raise `NotationError` if the words are not a valid position."""
         if (own | opp) & ~BOARD_MASKS[self.size]:
-            raise NotationError(f"a disc lies outside the board: use only its {self.points} squares")
+            raise NotationError(f"a disc lies outside the board: use only its {self.max_score} squares")
         if both := own & opp:
             square = format_square(both.bit_length() - 1, self.size)
             raise NotationError(f"two discs lie on {square}: put at most one disc on a square")
@@ -211,13 +211,13 @@ class OthelloAdapter:
 
     def score(self, first: int, second: int) -> tuple[int, int]:
         """Convert the final discs or seeds of both sides to the official score."""
-        empty = self.points - first - second
+        empty = self.max_score - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
 
     def end_reason(self, own: int, opp: int, repeated: bool) -> str:
         """Return why a finished game ended, as a key of `END_REASON_TEXTS`; empty if the Othello board is full."""
-        return "" if (own | opp).bit_count() == self.points else "blocked"
+        return "" if (own | opp).bit_count() == self.max_score else "blocked"
 
     def canonical(self, own: int, opp: int) -> tuple[int, int]:
         """Return the canonical position as two words, the mover's and the opponent's."""
@@ -255,7 +255,7 @@ class OthelloAdapter:
         board, mover = "".join(board.split()), mover.strip()
         if len(mover) != 1 or not DISC_LETTERS.get(mover):
             raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
-        adapter = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
+        adapter = next((game for game in ADAPTERS.values() if game.max_score == len(board)), None)
         if adapter is None:
             raise NotationError(f"the board has {len(board)} squares: give 64, 36 or 16 squares, each X, O or -")
         words = [0, 0, 0]

@@ -114,7 +114,7 @@ class BudgetSearch(Evaluator):
         state.share_factor, state.node_limit = share_factor, node_limit
         moves = U(sum(1 << move for move in position.legal_moves()))
         root = int(position.game), U(position.own), U(position.opp), moves
-        max_value = EXACT_SCALE * position.game.points
+        max_value = EXACT_SCALE * position.game.max_score
         searched = kernels.search_root(*root, max_value, float(budget), self.heuristic_id, self.address)
         candidates = zip(self.root_moves[:searched].tolist(), self.root_values[:searched].tolist(), strict=True)
         return make_analysis(sorted(candidates), int(state.deepest_ply), self, started)

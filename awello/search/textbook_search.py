@@ -49,7 +49,7 @@ def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator
     evaluator.prepare(position, depth)
     evaluator.state_array["inner_nodes"] = 1
     evaluator.state_array["cut_margin"] = NO_CUTS if algorithm in MINIMAX_ALGORITHMS else evaluator.cut_margin
-    search, max_value, candidates = ALGORITHMS[algorithm], EXACT_SCALE * position.game.points, []
+    search, max_value, candidates = ALGORITHMS[algorithm], EXACT_SCALE * position.game.max_score, []
     tail, best = (depth - 1, evaluator.heuristic_id, evaluator.address), -max_value
     for move in position.legal_moves():
         child = position.after(move)

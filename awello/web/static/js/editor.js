@@ -43,7 +43,7 @@ export class Editor {
   /** Seeds not placed yet. */
   get inHand() {
     if ("cells" in this.board) return 0;
-    return GAMES[this.game].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
+    return GAMES[this.game].max_score - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** Clear the board. */
