@@ -97,11 +97,11 @@ def test_small_boards_from_the_start() -> None:
 # ---- search to a depth ----------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
     """Return the evaluation of a position, rounded to whole discs as in the search."""
-    row, weights = patterns.PatternRow.new(), load_pattern_weights()[stage_of(position.empties)]
-    patterns.fill_row(position.own, position.opp, row)
-    value = int(patterns.evaluate_row.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
+    indices, weights = patterns.PatternIndices.new(), load_pattern_weights()[stage_of(position.empties)]
+    patterns.fill_indices(position.own, position.opp, indices)
+    value = int(patterns.evaluate_patterns.py_func(indices, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
     for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
-        value += int(weights[patterns.PATTERN_WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
+        value += int(weights[patterns.PATTERN_WEIGHT_COUNT + 32 * place + len(set(board.legal_moves()) - {PASS})])
     discs = min(62, (abs(value) + 64) // 128)
     return discs if value > 0 else -discs
 

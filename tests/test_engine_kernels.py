@@ -81,43 +81,43 @@ def random_game(seed: int) -> Iterator[tuple[Position, int]]:
         position = position.after(move)
 
 
-def test_pattern_rows_follow_the_moves() -> None:
-    turn, swap, value = map(compiled, (patterns.update_row, patterns.swap_row, patterns.evaluate_row))
-    fresh, kept, twin = (patterns.PatternRow.new() for _ in range(3))
+def test_pattern_indices_follow_the_moves() -> None:
+    turn, swap, value = map(compiled, (patterns.update_indices, patterns.swap_indices, patterns.evaluate_patterns))
+    fresh, kept, twin = (patterns.PatternIndices.new() for _ in range(3))
     weights = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)])
     for position, move in random_game(3):
-        patterns.fill_row(position.own, position.opp, fresh)
+        patterns.fill_indices(position.own, position.opp, fresh)
         after = position.after(move)
-        kept.indices = twin.indices = fresh.indices
+        kept.lanes = twin.lanes = fresh.lanes
         if move == PASS:
             swap(kept)
-            patterns.swap_row.py_func(twin)  # type: ignore[attr-defined]
+            patterns.swap_indices.py_func(twin)  # type: ignore[attr-defined]
         else:
             flips = U(position.opp & ~after.own)
             turn(fresh, move, flips, kept)
-            patterns.update_row.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
-        patterns.fill_row(after.own, after.opp, fresh)
-        assert list(kept.indices) == list(twin.indices) == list(fresh.indices)
-        assert value(kept, weights) == patterns.evaluate_row.py_func(kept, weights)  # type: ignore[attr-defined]
+            patterns.update_indices.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
+        patterns.fill_indices(after.own, after.opp, fresh)
+        assert list(kept.lanes) == list(twin.lanes) == list(fresh.lanes)
+        assert value(kept, weights) == patterns.evaluate_patterns.py_func(kept, weights)  # type: ignore[attr-defined]
 
 
 def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
-    row = patterns.PatternRow.new()
-    patterns.fill_row(1 << 0, 1 << 1, row)
+    indices = patterns.PatternIndices.new()
+    patterns.fill_indices(1 << 0, 1 << 1, indices)
     corner = patterns.SHAPES[0].split()
-    assert row.indices[0] == 3 ** corner.index("a1") - 3 ** corner.index("b1")
-    for shape, squares in zip(patterns.SHAPES, patterns.LANES[:: patterns.VIEWS], strict=True):
+    assert indices.lanes[0] == 3 ** corner.index("a1") - 3 ** corner.index("b1")
+    for shape, squares in zip(patterns.SHAPES, patterns.LANES[:: patterns.VIEW_COUNT], strict=True):
         assert len(set(squares)) == len(shape.split())
 
 
 def test_a_rotated_board_has_the_same_value() -> None:
-    weights, row = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternRow.new()
+    weights, indices = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternIndices.new()
     position = parse_position("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X")
     values = []
     own, opp = position.own, position.opp
     for _ in range(4):
-        patterns.fill_row(own, opp, row)
-        values.append(int(patterns.evaluate_row.py_func(row, weights)))  # type: ignore[attr-defined]
+        patterns.fill_indices(own, opp, indices)
+        values.append(int(patterns.evaluate_patterns.py_func(indices, weights)))  # type: ignore[attr-defined]
         own, opp = (
             sum(1 << patterns._rotate(square) for square in range(64) if word >> square & 1) for word in (own, opp)
         )

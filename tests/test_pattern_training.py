@@ -127,22 +127,24 @@ def test_mirrored_boards_use_the_same_weights() -> None:
     position = parse_transcript(BENCH_GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.LANE_COUNT + 2), np.int32)
-    find_weight_indices(own, opp, tied_indices(), places, patterns.PatternRow.new())
+    find_weight_indices(own, opp, tied_indices(), places, patterns.PatternIndices.new())
     assert sorted(places[0]) == sorted(places[1])
-    assert len(np.unique(tied_indices())) == tied_indices().max() + 1 < patterns.STAGE_WEIGHTS
+    assert len(np.unique(tied_indices())) == tied_indices().max() + 1 < patterns.STAGE_WEIGHT_COUNT
 
 
 def test_weight_indices_agree_with_the_engine(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.LANE_COUNT + 2), np.int32)
-    find_weight_indices(examples.own[chosen], examples.opp[chosen], tied_indices(), places, patterns.PatternRow.new())
+    find_weight_indices(
+        examples.own[chosen], examples.opp[chosen], tied_indices(), places, patterns.PatternIndices.new()
+    )
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
-        row, learnt = patterns.PatternRow.new(), load_pattern_file(data_file("patterns.npz"))
+        indices, learnt = patterns.PatternIndices.new(), load_pattern_file(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
-        patterns.fill_row(int(own), int(opp), row)
+        patterns.fill_indices(int(own), int(opp), indices)
         table = patterns.StageWeights.view(learnt.expand()[stage])
-        value = patterns.evaluate_row.py_func(row, table)  # type: ignore[attr-defined]
+        value = patterns.evaluate_patterns.py_func(indices, table)  # type: ignore[attr-defined]
         assert learnt.weights[stage][named].sum() == value + patterns.evaluate_mobility(own, opp, table)
 
 

@@ -80,7 +80,7 @@ def prepare_state(engine: Engine, position: Position) -> list[int]:
         ]
     else:
         assert isinstance(worker, OthelloWorker)
-        known = list(worker.state.pattern_rows[empties].indices)
+        known = list(worker.state.pattern_indices[empties].lanes)
     worker.search(question)
     return known
 

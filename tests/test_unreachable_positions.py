@@ -36,10 +36,10 @@ assert is_rejected(lambda: load8(second, U((address - second) % 2**63)))
 del table, more
 assert is_rejected(lambda: load8(address, U(0))) and is_rejected(lambda: load8(part, U(0)))
 assert is_rejected(lambda: load8(8, U(0)))
-row, weights = patterns.PatternRow.new(), patterns.StageWeights.new()
-row.indices[:] = 30_000
-assert is_rejected(lambda: patterns.evaluate_row(row, weights))
-assert is_rejected(lambda: patterns.update_row(row, 0, U(0), row))
+indices, weights = patterns.PatternIndices.new(), patterns.StageWeights.new()
+indices.lanes[:] = 30_000
+assert is_rejected(lambda: patterns.evaluate_patterns(indices, weights))
+assert is_rejected(lambda: patterns.update_indices(indices, 0, U(0), indices))
 assert is_rejected(lambda: patterns.stage_weights_at(8))
 """
 

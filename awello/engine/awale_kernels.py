@@ -41,7 +41,7 @@ UNREDUCED_MOVES = 2  # moves of a node that are always searched to full depth; w
 PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; at lower depths, few are read
 
 # Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
-KEY_PER_SEED = 1 << 24
+SORT_KEY_PER_SEED = 1 << 24
 KILLER_BONUS = MAX_HISTORY = 1 << 22
 
 
@@ -144,7 +144,7 @@ def pit_of(key: int) -> int:
 def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleState) -> int:
     """Return the priority of a move: captures first, then the killer move, then history."""
     sowing = sowing_index(own, pit)
-    priority = seeds_in(captures) * KEY_PER_SEED + state.history[sowing]
+    priority = seeds_in(captures) * SORT_KEY_PER_SEED + state.history[sowing]
     return priority + KILLER_BONUS if frame.killer == sowing else priority
 
 

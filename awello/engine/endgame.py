@@ -43,7 +43,7 @@ OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  #
 CORNERS = U(0x8100000000000081)
 # The terms of a move's sort key: per reply, per corner among the replies, and once for a move into a quadrant with an
 # odd number of empty squares, where the mover is likely to play last.  The move with the smallest key comes first.
-KEY_PER_REPLY, KEY_PER_CORNER, KEY_IN_ODD_QUADRANT = 16, 24, -8
+SORT_KEY_PER_REPLY, SORT_KEY_PER_CORNER, SORT_KEY_IN_ODD_QUADRANT = 16, 24, -8
 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
@@ -84,8 +84,8 @@ def store_bounds(entry: EndgameEntry, own: U, opp: U, lower: int, upper: int, be
 @kernel("int64(uint64, int64, uint64)", inline=True)
 def fastest_first_key(replies: U, square: int, odd: U) -> int:
     """Return the sort key of a move, given the replies to it; `odd` contains the squares of odd quadrants."""
-    key = KEY_PER_REPLY * popcount(replies) + KEY_PER_CORNER * popcount(replies & CORNERS)
-    return key + KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
+    key = SORT_KEY_PER_REPLY * popcount(replies) + SORT_KEY_PER_CORNER * popcount(replies & CORNERS)
+    return key + SORT_KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
 
 
 @kernel("int64(uint64, uint64, uint64, uint64, MoveList)", inline=True)

@@ -25,7 +25,7 @@ from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable, probe_best_move
 from awello.evaluate.evaluator import Evaluator, Heuristic
-from awello.evaluate.patterns import fill_row
+from awello.evaluate.patterns import fill_indices
 from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
 from awello.kernel import U
 from awello.limits import Limit
@@ -37,7 +37,7 @@ MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # searches below these dep
 # The weight of one disc of evaluation in move ordering.  With NEAR_END_EMPTIES empty squares or fewer, the weight is
 # lower, so that moves with few replies come first: the exact search that follows tries the best move found here first,
 # and the tree below a move with few replies is small.
-KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
+SORT_KEY_PER_DISC, SORT_KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
 # The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
 SELECTIVE_PASSES = (1, 2)  # selectivities of the quick searches to the end that precede the exact one
@@ -65,7 +65,7 @@ class OthelloWorker(SearchWorker):
         self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
-        self.pattern_rows = self.state.pattern_rows
+        self.pattern_indices = self.state.pattern_indices
         self.tt, self.busy_table = tt, busy_table  # kept alive: the state stores their addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
@@ -87,12 +87,12 @@ class OthelloWorker(SearchWorker):
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
         root_board, empties = (request.position.own, request.position.opp), request.position.empties
-        if root_board != self.root_board:  # after a search, the pattern row of its root is still valid
-            fill_row(*root_board, self.pattern_rows[empties])
+        if root_board != self.root_board:  # after a search, the indices of its root are still valid
+            fill_indices(*root_board, self.pattern_indices[empties])
             self.root_board = root_board
-        key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
+        sort_key_per_disc = SORT_KEY_PER_DISC if empties > NEAR_END_EMPTIES else SORT_KEY_PER_DISC_NEAR_END
         self.set_fields(selectivity=request.precision, root_empties=empties, root_best_move=request.first_move)
-        self.set_fields(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
+        self.set_fields(thread_count=threads, tt_age=age, sort_key_per_disc=sort_key_per_disc, path_hashes=0, stop=0)
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own), U(request.position.opp)

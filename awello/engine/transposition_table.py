@@ -23,7 +23,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
-BUCKET_ENTRIES = 4  # a bucket fills one cache line
+ENTRIES_PER_BUCKET = 4  # a bucket fills one cache line
 NO_CUTOFF = -65  # below all scores: returned if the bounds of an entry do not end the search
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 FIXED_MULTIPLIERS = (
@@ -46,7 +46,7 @@ class TableEntry(Layout):
 class TableBucket(Layout):
     """The entries in which a position can be stored."""
 
-    entries: Annotated[list[TableEntry], BUCKET_ENTRIES]
+    entries: Annotated[list[TableEntry], ENTRIES_PER_BUCKET]
 
 
 bucket_at = record_at(TableBucket)
@@ -73,7 +73,7 @@ def bucket_of(key: U, state: OthelloState) -> TableBucket:
 @kernel("int64(TableBucket, uint64)", inline=True)
 def probe_tt(bucket: TableBucket, key: U) -> int:
     """Return the data stored for a hash, or 0."""
-    for index in range(BUCKET_ENTRIES):
+    for index in range(ENTRIES_PER_BUCKET):
         entry = bucket.entries[U(index)]
         data = entry.packed
         if entry.check ^ data == key:
@@ -137,7 +137,7 @@ def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
 def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
     """Return the index of the position's entry (-1 if its depth is larger) or else of the least valuable entry."""
     worst, lowest = 0, 1 << 30
-    for index in range(BUCKET_ENTRIES):
+    for index in range(ENTRIES_PER_BUCKET):
         data = bucket.entries[U(index)].packed
         entry = to_signed(data)
         if bucket.entries[U(index)].check ^ data == key:

@@ -19,10 +19,10 @@ from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE_MASK
 
 HIDDEN_WIDTH = 64  # units per hidden layer; the time grows with the square of their number; 64 fill whole SIMD vectors
-AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
-AWALE_MOVES, OTHELLO_MOVES = 6, 64
-INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
-MOVE_COUNTS = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
+AWALE_INPUT_COUNT, OTHELLO_INPUT_COUNT = 14, 128
+AWALE_MOVE_COUNT, OTHELLO_MOVE_COUNT = 6, 64
+INPUT_COUNTS = {"othello": OTHELLO_INPUT_COUNT, "awale": AWALE_INPUT_COUNT}
+MOVE_COUNTS = {"othello": OTHELLO_MOVE_COUNT, "awale": AWALE_MOVE_COUNT}
 TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # for each player: six pits, captured seeds
 
 Float32: TypeAlias = Annotated[float, np.float32]
@@ -35,7 +35,8 @@ class PerceptronState(Layout):
 
     layers: int
     hidden: Annotated[list[list[Float32]], 2, HIDDEN_WIDTH]  # the layers use these two rows alternately
-    outputs: Annotated[list[Float32], OTHELLO_MOVES + 1]  # one per move, then the value; Awalé uses the first seven
+    # One output per move, then the value; Awalé uses the first seven.
+    outputs: Annotated[list[Float32], OTHELLO_MOVE_COUNT + 1]
 
 
 @kernel("void(float32[::1], int64, float32[::1], int64)", inline=True)
@@ -65,7 +66,7 @@ def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
 @kernel("void(uint64, float32[::1], int64, int64, float32[::1])")
 def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> None:
     """Add the contributions of one player's six pits and captured seeds."""
-    for number in range(first, first + AWALE_INPUTS // 2):
+    for number in range(first, first + AWALE_INPUT_COUNT // 2):
         seeds = np.float32(row & BYTE_MASK)
         factor = (seeds - TYPICAL_SEEDS[number]) / TYPICAL_SEEDS[number]
         add_row(weights, offset + HIDDEN_WIDTH * number, factor, sums, HIDDEN_WIDTH)
@@ -76,14 +77,14 @@ def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> N
 def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
     """Compute the first layer, whose inputs are mostly zeros in Othello; return the offset of the next weights."""
     if game >= ABAPA:  # Awalé
-        init_sums(weights, HIDDEN_WIDTH * AWALE_INPUTS, sums, HIDDEN_WIDTH)
+        init_sums(weights, HIDDEN_WIDTH * AWALE_INPUT_COUNT, sums, HIDDEN_WIDTH)
         add_seeds(own, weights, 0, 0, sums)
-        add_seeds(opp, weights, 0, AWALE_INPUTS // 2, sums)
-        return HIDDEN_WIDTH * (AWALE_INPUTS + 1)
-    init_sums(weights, HIDDEN_WIDTH * OTHELLO_INPUTS, sums, HIDDEN_WIDTH)
+        add_seeds(opp, weights, 0, AWALE_INPUT_COUNT // 2, sums)
+        return HIDDEN_WIDTH * (AWALE_INPUT_COUNT + 1)
+    init_sums(weights, HIDDEN_WIDTH * OTHELLO_INPUT_COUNT, sums, HIDDEN_WIDTH)
     add_discs(own, weights, 0, sums)
-    add_discs(opp, weights, HIDDEN_WIDTH * OTHELLO_MOVES, sums)
-    return HIDDEN_WIDTH * (OTHELLO_INPUTS + 1)
+    add_discs(opp, weights, HIDDEN_WIDTH * OTHELLO_MOVE_COUNT, sums)
+    return HIDDEN_WIDTH * (OTHELLO_INPUT_COUNT + 1)
 
 
 @kernel("int64(float32[::1], int64, float32[::1], float32[::1], int64)", inline=True)
@@ -103,6 +104,6 @@ def forward(game: int, own: U, opp: U, weights: Reals, state: PerceptronState) -
     for layer in range(1, state.layers):
         inputs, sums = state.hidden[U(1 - (layer & 1))], state.hidden[U(layer & 1)]
         offset = compute_layer(weights, offset, inputs, sums, HIDDEN_WIDTH)
-    outputs = AWALE_MOVES + 1 if game >= ABAPA else OTHELLO_MOVES + 1
+    outputs = AWALE_MOVE_COUNT + 1 if game >= ABAPA else OTHELLO_MOVE_COUNT + 1
     compute_layer(weights, offset, state.hidden[U(1 - (state.layers & 1))], state.outputs[0:], outputs)
     return float(np.tanh(float(state.outputs[U(outputs - 1)])))

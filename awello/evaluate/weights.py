@@ -15,7 +15,14 @@ import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT, AwaleNetworkWeights
-from awello.evaluate.patterns import FIRST_STAGE_EMPTIES, LANES, SHAPE_SIZES, STAGE_WEIGHTS, STAGE_WIDTH, VIEWS
+from awello.evaluate.patterns import (
+    FIRST_STAGE_EMPTIES,
+    LANES,
+    SHAPE_SIZES,
+    STAGE_WEIGHT_COUNT,
+    STAGE_WIDTH,
+    VIEW_COUNT,
+)
 from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.folders import data_file, replace_atomically
 
@@ -30,14 +37,14 @@ _load_lock = threading.Lock()
 @cache
 def tied_indices() -> npt.NDArray[np.int32]:
     """Return, for each weight of a stage, its index in the file; tied weights share an index."""
-    smallest = np.arange(STAGE_WEIGHTS)
+    smallest = np.arange(STAGE_WEIGHT_COUNT)
     starts = np.cumsum([0, *SHAPE_SIZES])
-    for shape, squares in enumerate(LANES[::VIEWS]):
+    for shape, squares in enumerate(LANES[::VIEW_COUNT]):
         mirrored = [square ^ 7 for square in squares]
         lane = next(lane for lane, other in enumerate(LANES) if set(other) == set(mirrored))
         powers = 3 ** np.arange(len(squares))
         digits = np.arange(SHAPE_SIZES[shape])[:, None] // powers % 3
-        images = starts[lane // VIEWS] + digits @ powers[[LANES[lane].index(square) for square in mirrored]]
+        images = starts[lane // VIEW_COUNT] + digits @ powers[[LANES[lane].index(square) for square in mirrored]]
         indices = starts[shape] + np.arange(SHAPE_SIZES[shape])
         smallest[indices] = np.minimum(smallest[indices], images)
     return np.unique(smallest, return_inverse=True)[1].astype(np.int32)

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.othello_search import KEY_PER_DISC_NEAR_END, OthelloWorker
+from awello.engine.othello_search import SORT_KEY_PER_DISC_NEAR_END, OthelloWorker
 from awello.engine.othello_state import BusyTable
 from awello.engine.probcut import NO_SELECTIVITY
 from awello.engine.threads import NO_NODE_LIMIT
@@ -38,7 +38,7 @@ class PositionLabeller:
         for _ in range(jobs):
             worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
             worker.state.node_limit, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
-            worker.state.key_per_disc = KEY_PER_DISC_NEAR_END
+            worker.state.sort_key_per_disc = SORT_KEY_PER_DISC_NEAR_END
             self.idle_workers.put(worker)
 
     def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Floats:

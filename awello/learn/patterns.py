@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.patterns import DISC_VALUE, FIRST_STAGE_EMPTIES, LANE_COUNT, STAGE_WIDTH, PatternRow
+from awello.evaluate.patterns import DISC_VALUE, FIRST_STAGE_EMPTIES, LANE_COUNT, STAGE_WIDTH, PatternIndices
 from awello.evaluate.weights import (
     STAGE_COUNT,
     PatternWeights,
@@ -185,7 +185,7 @@ class PatternTraining:
         """Make the regression problem for the selected examples."""
         own, opp = examples.own[selected], examples.opp[selected]
         indices = np.empty((len(own), LANE_COUNT + 2), np.int32)
-        find_weight_indices(own, opp, tied_indices(), indices, PatternRow.new())
+        find_weight_indices(own, opp, tied_indices(), indices, PatternIndices.new())
         return Ridge(indices, examples.values[selected], self.weights.shape[1], self.pool)
 
 

@@ -20,7 +20,7 @@ from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, margin_of,
 from awello.engine.tablebase import DEFAULT_SEEDS
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.transposition_table import hash_of
-from awello.evaluate.patterns import DISC_VALUE, fill_row
+from awello.evaluate.patterns import DISC_VALUE, fill_indices
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.limits import Limit
@@ -120,7 +120,7 @@ def trace_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[s
     """Yield the steps of `midgame.search` at a node that is searched to the end of the game."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     moves, state.selectivity = bitboard_of(node.legal_moves()), SECOND_SELECTIVITY
-    fill_row(node.own, node.opp, state.pattern_rows[depth])
+    fill_indices(node.own, node.opp, state.pattern_indices[depth])
     yield f"window ({alpha:+}, {beta:+}), depth {depth}, selectivity {SECOND_SELECTIVITY}"
     yield f"step 4: stable discs are counted from alpha {2 * depth - midgame.STABILITY_MIDGAME_SLACK:+}"
     key = hash_of(own, opp, state.multipliers)
@@ -142,7 +142,7 @@ def trace_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[s
 def trace_probcut(node: Position, alpha: int, beta: int, state: Any) -> Iterator[str]:
     """Yield the ProbCut searches tried at a node; limits too far from the evaluation are not tried."""
     own, opp, depth, reduced = U(node.own), U(node.opp), node.empties, shallow_depth(node.empties, True)
-    fill_row(node.own, node.opp, state.pattern_rows[depth])
+    fill_indices(node.own, node.opp, state.pattern_indices[depth])
     margin = margin_of(SECOND_SELECTIVITY, depth, depth, reduced, state.probcut) / DISC_VALUE
     value = midgame.evaluate(own, opp, depth, state) / DISC_VALUE
     low, high = midgame.probcut_limits(own, opp, alpha, beta, depth, reduced, state)
@@ -174,11 +174,11 @@ def trace_move_order(node: Position, data: int, moves: U, state: Any) -> Iterato
             int(listed.current.replies),
             int(listed.current.sort_key) >> 8,
         )
-        fill_row(child.own, child.opp, state.pattern_rows[depth - 1])
+        fill_indices(child.own, child.opp, state.pattern_indices[depth - 1])
         plies, infinity = midgame.sorting_depth(depth), midgame.INFINITY
         value = midgame.shallow_search(U(child.own), U(child.opp), U(replies), plies, -infinity, infinity, state)
         value /= DISC_VALUE
-        shown = " hint" if square == listed.tt_move else f"{key - midgame.KEY_OFFSET:5}" if key else "second"
+        shown = " hint" if square == listed.tt_move else f"{key - midgame.SORT_KEY_OFFSET:5}" if key else "second"
         corners, is_odd = (replies & int(CORNERS)).bit_count(), "yes" if odd >> square & 1 else "no"
         terms = f"{replies.bit_count():7} {corners:7} {is_odd:>3}"
         yield f"        {node.format_move(square):>4} {terms} {value:+6.1f} {shown}"
