@@ -42,6 +42,11 @@ OnDispatcher = Callable[[Any], object]
 
 U = np.uint64
 Words = npt.NDArray[np.uint64]
+Int16Array = npt.NDArray[np.int16]
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+Float32Array = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.floating]  # of any precision
 COMPILED = not config.DISABLE_JIT
 LAZY_VARIABLE = "AWELLO_LAZY_KERNELS"  # set while kernels are compiled in the background: see `LazyKernel`
 PACKAGE = Path(__file__).parent

@@ -26,8 +26,8 @@ from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, Se
 from awello.engine.transposition_table import TranspositionTable, probe_best_move
 from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.patterns import fill_indices
-from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
-from awello.kernel import U
+from awello.evaluate.weights import load_pattern_weights, stage_of
+from awello.kernel import Int16Array, U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
@@ -62,7 +62,7 @@ class OthelloWorker(SearchWorker):
     state: OthelloState
 
     def __init__(
-        self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
+        self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Int16Array, busy_table: "npt.NDArray[Any]"
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
         self.pattern_indices = self.state.pattern_indices
@@ -73,7 +73,7 @@ class OthelloWorker(SearchWorker):
         self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_coefficients()
         self._set_evaluation(game, evaluation)
 
-    def _set_evaluation(self, game: Game, evaluation: Heuristic | Weights) -> None:
+    def _set_evaluation(self, game: Game, evaluation: Heuristic | Int16Array) -> None:
         """Set the evaluation of the search: a heuristic, or the weights of trained patterns."""
         state = self.state
         if isinstance(evaluation, Heuristic):

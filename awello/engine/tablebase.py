@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.engine.retrograde import (
     FIRST_WIN_CODE,
@@ -24,6 +23,7 @@ from awello.engine.retrograde import (
     MAX_SEEDS,
     QUEUE_LENGTH,
     VALUE_OF_CODE,
+    Bytes,
     LayerPart,
     fill_rows,
     prepare_part,
@@ -45,7 +45,6 @@ HEADER_BYTES = 64  # a line of text, padded to a cache line
 PREPARE_COST_PASSES = 4  # the first pass over a layer takes as long as this many later ones; used only for progress
 TOTAL_PROGRESS = 1000  # the sum of all reported progress
 
-Bytes = npt.NDArray[np.uint8]
 ProgressCallback = Callable[[float], object]
 
 

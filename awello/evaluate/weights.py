@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT, AwaleNetworkWeights
@@ -25,17 +24,17 @@ from awello.evaluate.patterns import (
 )
 from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.folders import data_file, replace_atomically
+from awello.kernel import Int16Array, Int32Array
 
 FILE_VERSION = 1
 STAGE_COUNT = 25
 
-Weights = npt.NDArray[np.int16]
 
 _load_lock = threading.Lock()
 
 
 @cache
-def tied_indices() -> npt.NDArray[np.int32]:
+def tied_indices() -> Int32Array:
     """Return, for each weight of a stage, its index in the file; tied weights share an index."""
     smallest = np.arange(STAGE_WEIGHT_COUNT)
     starts = np.cumsum([0, *SHAPE_SIZES])
@@ -54,11 +53,11 @@ def tied_indices() -> npt.NDArray[np.int32]:
 class PatternWeights:
     """The weights of Othello's patterns, with a description of their training."""
 
-    weights: Weights
+    weights: Int16Array
     """The weights by stage and index in the file."""
     metadata: dict[str, Any]
 
-    def expand(self) -> Weights:
+    def expand(self) -> Int16Array:
         """Return the weights by stage in the order of `evaluate.patterns`, with tied weights repeated."""
         return np.ascontiguousarray(self.weights[:, tied_indices()])
 
@@ -85,14 +84,14 @@ def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
         np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, card=metadata)
 
 
-def load_pattern_weights(file: Path | None = None) -> Weights:
+def load_pattern_weights(file: Path | None = None) -> Int16Array:
     """Load pattern weights from a file (default: the shipped file) as `expand` returns them, and cache them."""
     with _load_lock:  # with only a cache, concurrent threads could each load a copy
         return _load_patterns(file)
 
 
 @cache
-def _load_patterns(file: Path | None) -> Weights:
+def _load_patterns(file: Path | None) -> Int16Array:
     return load_pattern_file(file or data_file("patterns.npz")).expand()
 
 
@@ -115,7 +114,7 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
     return to_awale_network_weights(rows)
 
 
-def to_awale_network_weights(rows: Weights) -> AwaleNetworkWeights:
+def to_awale_network_weights(rows: Int16Array) -> AwaleNetworkWeights:
     """Convert the rows of weights in a file to the layout used by the kernels."""
     weights = AwaleNetworkWeights.new()
     np.asarray(weights.rows)[:] = rows

@@ -1,7 +1,6 @@
 """Kernels for training Othello's patterns: find the weights that a position uses, and label positions by search."""
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.bits import bit_scan, clear_lowest_bit, moves_of, popcount
 from awello.engine.midgame import search
@@ -16,8 +15,7 @@ from awello.evaluate.patterns import (
     VIEW_COUNT,
     PatternIndices,
 )
-from awello.kernel import U, Words, kernel
-from awello.learn.ridge import Floats, Indices
+from awello.kernel import Float32Array, Int32Array, U, Words, kernel
 
 ZERO_INDEX = np.repeat(np.array(SHAPE_CENTRES, np.int64), VIEW_COUNT)
 
@@ -39,7 +37,7 @@ def write_pattern_indices(own: U, opp: U, target: PatternIndices) -> None:
 
 @kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1], PatternIndices)")
 def find_weight_indices(
-    owns: Words, opps: Words, ties: npt.NDArray[np.int32], indices: Indices, buffer: PatternIndices
+    owns: Words, opps: Words, ties: Int32Array, indices: Int32Array, buffer: PatternIndices
 ) -> None:
     """Write the indices of the weights that each position uses: one per pattern, and one for each side's mobility.
 
@@ -60,7 +58,7 @@ def find_weight_indices(
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
 def search_positions(
-    owns: Words, opps: Words, depth: int, selectivity: int, values: Floats, state: OthelloState
+    owns: Words, opps: Words, depth: int, selectivity: int, values: Float32Array, state: OthelloState
 ) -> None:
     """Search positions in which the mover has a move; write their values for the mover, in discs."""
     for position in range(owns.size):

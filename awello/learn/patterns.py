@@ -22,17 +22,16 @@ from awello.evaluate.patterns import DISC_VALUE, FIRST_STAGE_EMPTIES, LANE_COUNT
 from awello.evaluate.weights import (
     STAGE_COUNT,
     PatternWeights,
-    Weights,
     load_pattern_file,
     save_pattern_file,
     tied_indices,
 )
 from awello.folders import replace_atomically
-from awello.kernel import Words
+from awello.kernel import Float32Array, Int16Array, Words
 from awello.learn.labels import PositionLabeller
 from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.positions import Games, PositionSet, sample_positions
-from awello.learn.ridge import Floats, Ridge
+from awello.learn.ridge import Ridge
 
 MAX_EMPTIES = 60  # in training positions
 CG_ITERATIONS = 14
@@ -49,7 +48,7 @@ class PatternExamples:
 
     own: Words
     opp: Words
-    values: Floats
+    values: Float32Array
     held_out: npt.NDArray[np.bool_]
 
 
@@ -195,13 +194,13 @@ def _empties_of(stage: int) -> range:
     return range(low, MAX_EMPTIES + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
 
 
-def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
+def _rms_error(parts: Sequence[Ridge], weights: Float32Array) -> float:
     """Return the root mean square error of the weights over the examples of all parts; 0 if there are no examples."""
     residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
     return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 
 
-def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
+def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Int16Array, list[StageResult]]:
     """Load the weights and completed steps from a file; without a file, return zero weights and no steps."""
     if not file.exists():
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
