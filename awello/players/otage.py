@@ -65,8 +65,8 @@ class OtagePlayer(Player):
     """Whether to play from the book."""
     patterns: bool = True
     """Whether the evaluation includes edge and corner patterns with their learnt factors."""
-    hints: Literal["none", "move", "branch", "tables"] = "tables"
-    """Results passed from one depth to the next: none, the best move, the principal variation, or refutation tables."""
+    hints: Literal["none", "move", "pv", "refutations"] = "refutations"
+    """Results passed from one depth to the next: none, the best move, the principal variation, or the refutations."""
     move_ordering: bool = True
     """Whether to search corners first and X-squares last."""
     aspiration: bool = True

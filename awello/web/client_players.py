@@ -55,7 +55,7 @@ ALLOWED_SETTINGS: dict[str, SettingCheck] = {
     "book": BOOLEAN,
     "corners": _allow_range(-MAX_SETTING, MAX_SETTING),
     "exploration": _allow_range(0, 10),
-    "hints": _allow_values("none", "move", "branch", "tables"),
+    "hints": _allow_values("none", "move", "pv", "refutations"),
     "max_loss": _allow_range(0, 1000),
     "mistake_percent": _allow_range(0, 100),
     "move_ordering": _allow_values("true", "false", "none", "frozen", "live"),
