@@ -123,7 +123,7 @@ def test_exact_values_match_the_tablebase(game: Game) -> None:
     table = np.zeros(int(LAYER_OFFSETS[10]), np.uint8)
     for layer in range(7 if game == Game.TOURNAMENT else 1, 10):
         tablebase.solve_layer(game, table, layer, 1, lambda passes: None)
-    judge, rng, proved, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
+    judge, rng, exact, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
     with Engine(game, hash=4) as engine:
         for _ in range(200):
             pits = [0] * 12
@@ -136,7 +136,7 @@ def test_exact_values_match_the_tablebase(game: Game) -> None:
                 continue
             *_, found = engine.analyse(position, Limit(depth=9), multipv=1)
             if found.exact:
-                proved += 1
+                exact += 1
                 assert found.value == judge.value(position)
                 assert judge.values(position)[found.move] == found.value
                 assert found.exact_moves == (found.move,)
@@ -145,7 +145,7 @@ def test_exact_values_match_the_tablebase(game: Game) -> None:
             assert (found.move in found.exact_moves) == found.exact
             values = dict(found.candidates)
             assert all(values[move] == judge.values(position)[move] for move in found.exact_moves)
-    assert proved >= 5
+    assert exact >= 5
     assert some
 
 

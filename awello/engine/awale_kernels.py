@@ -8,7 +8,7 @@ used, a position is evaluated by the largest capture that one more move can make
 without a capture in between, the game ends, and the variant decides who gets the remaining seeds.  In deep searches,
 quiet moves (without a capture) that come late in the move ordering are first searched one ply less deep.
 
-The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
+The search counts how often it uses an estimate.  A value found without any estimate is proven, whatever the depth, and
 stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
 """
 
@@ -292,7 +292,7 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
     """Search the given moves at the root: return the value of the best one, and write its pit to `root_best_pit`.
 
     The first move to be searched is the one that `root_best_pit` contains at the start.  If the search is stopped,
-    `root_best_pit` is the best move that was proved better than the first move, or the first move if none was.
+    `root_best_pit` is the best move that was proven better than the first move, or the first move if none was.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp

@@ -1,7 +1,7 @@
 """The search of Awalé: `AwaleWorker` runs the kernels in a thread, and `AwaleIterativeSearch` plans the depths.
 
 Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, which ends
-early when a search has used no estimate, because its value is then proved.
+early when a search has used no estimate, because its value is then proven.
 """
 
 from collections.abc import Iterator
@@ -151,7 +151,7 @@ class AwaleIterativeSearch(IterativeSearch):
             deepest = min(limit.depth, MAX_DEPTH)
             depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last depth is `deepest`
         for depth in depths:
-            if self.results and all(result.proved for result in self.results):
+            if self.results and all(result.exact for result in self.results):
                 return
             yield depth, tablebase_seeds
 
@@ -184,8 +184,10 @@ class AwaleIterativeSearch(IterativeSearch):
         pv = (move, *self._extend_pv(self.position.after(move)))
         candidates = tuple((result.move, result.value / SEED_VALUE) for result in self.results)
         nodes, seconds = self.search_threads.nodes, self.elapsed()
-        proved = tuple(result.move for result in self.results if result.proved)
-        return Analysis(move, value / SEED_VALUE, exact, depth, nodes, 0, seconds, candidates, pv, exact_moves=proved)
+        exact_moves = tuple(result.move for result in self.results if result.exact)
+        return Analysis(
+            move, value / SEED_VALUE, exact, depth, nodes, 0, seconds, candidates, pv, exact_moves=exact_moves
+        )
 
     def _extend_pv(self, position: Position) -> tuple[int, ...]:
         """Read the principal variation from the transposition table, then from the tablebase."""

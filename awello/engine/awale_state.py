@@ -30,7 +30,7 @@ class AwaleState(ThreadState):
     """The state of one search thread."""
 
     estimates: int
-    """The number of times that an estimate was used; a value found without one is proved."""
+    """The number of times that an estimate was used; a value found without one is proven."""
     root_best_pit: int
     """The move to search first at the root and, after the search, the best move found; NO_PIT if there is none."""
     game: int

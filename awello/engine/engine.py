@@ -305,5 +305,5 @@ def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
 def _prepend_pass(analysis: Analysis) -> Analysis:
     """Convert an analysis of the position after a forced pass to an analysis of the position before the pass."""
     value, pv = -analysis.value, (PASS, *analysis.pv)
-    proved = (PASS,) if analysis.exact else ()
-    return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)
+    exact_moves = (PASS,) if analysis.exact else ()
+    return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=exact_moves)

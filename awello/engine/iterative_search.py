@@ -87,7 +87,7 @@ class IterativeSearch(ABC):
         return self.results[0].move
 
     def find_partial_result(self) -> SearchResult | None:
-        """Return, after a stop, a move that was proved better than the best move of the previous depth, or None."""
+        """Return, after a stop, a move that was proven better than the best move of the previous depth, or None."""
         return None
 
     def search_multipv(self, depth: int, precision: int) -> list[SearchResult]:

@@ -56,7 +56,7 @@ from awello.kernel import U, kernel
 from awello.rules.othello import score
 
 INFINITY = 1 << 20
-MAX_ESTIMATE = 62  # the largest estimate; only a proved value can be larger
+MAX_ESTIMATE = 62  # the largest estimate; only a proven value can be larger
 # Terms of the key of a move, in addition to those in `endgame`: corners are searched early, X-squares late.
 SORT_KEY_CORNER, SORT_KEY_X_SQUARE = -16, 12
 X_SQUARES = U(0x0042000000004200)

@@ -223,9 +223,9 @@ class OthelloIterativeSearch(IterativeSearch):
         else:
             pv = (move, *self.read_pv(self.position.after(move), self.empties))
         candidates = tuple((result.move, float(result.value)) for result in self.results)
-        proved = tuple(result.move for result in self.results if exact)
+        exact_moves = tuple(result.move for result in self.results if exact)
         confidence = CONFIDENCE_PERCENT[selectivity]
-        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, proved)
+        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, exact_moves)
 
     def solve_pv(self, move: int, value: int) -> tuple[int, ...]:
         """Extend the principal variation to the end of the game: in each position, find a move that keeps the score."""

@@ -37,11 +37,11 @@ class SearchRequest:
 
 
 class SearchResult(NamedTuple):
-    """The value of a search, the best move, and (Awalé only) whether the value is proved, without any estimate."""
+    """The value of a search, the best move, and (Awalé only) whether the value is proven, without any estimate."""
 
     value: int
     move: int
-    proved: bool = False
+    exact: bool = False
 
 
 class SearchWorker(ABC):
