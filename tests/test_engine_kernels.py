@@ -18,7 +18,7 @@ from awello.engine.endgame import solve_few_empties
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker, build_edge_table
 from awello.engine.stability import stable_discs
-from awello.engine.transposition_table import hash_of
+from awello.engine.transposition_table import hash_position
 from awello.evaluate import patterns
 from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, instruction
@@ -43,7 +43,7 @@ def test_similar_boards_have_different_hashes() -> None:
     """The differences between similar boards must not cancel out in the hash."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
-    seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
+    seen = {int(hash_position(U(own), U(opp), multipliers)): (own, opp)}
     rng = random.Random(1)
     for _ in range(100_000):
         mine, theirs = own, opp
@@ -51,10 +51,10 @@ def test_similar_boards_have_different_hashes() -> None:
             colour = rng.randrange(3)
             mine = mine & ~(1 << square) | (colour == 1) << square
             theirs = theirs & ~(1 << square) | (colour == 2) << square
-        key = int(hash_of(U(mine), U(theirs), multipliers))
+        key = int(hash_position(U(mine), U(theirs), multipliers))
         assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
     hashed = multiply_shift.py_func(U(own), U(opp), *map(U, transposition_table.FIXED_MULTIPLIERS))  # type: ignore[attr-defined]
-    assert int(hash_of(U(own), U(opp), multipliers)) == int(hashed)
+    assert int(hash_position(U(own), U(opp), multipliers)) == int(hashed)
 
 
 # ---- flips ----------------------------------------------------------------------------------------------------------
@@ -132,14 +132,14 @@ def test_bytes_are_loaded() -> None:
     assert [int(load8.py_func(address_of(table), U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
 
 
-def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
+def find_bucket(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
     """Return the bucket of a key in the worker's transposition table."""
     return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 
 def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
     """Store an entry with the given key and depth; return its bucket."""
-    bucket = bucket_of(key, worker)
+    bucket = find_bucket(key, worker)
     transposition_table.store_tt(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket
 
@@ -147,20 +147,20 @@ def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> tr
 def test_the_table_stores_all_fields() -> None:
     worker = worker_of(Game.OTHELLO)
     key = 0x9234567890ABCDEF
-    data = int(transposition_table.probe_tt(store_entry(key, 21, worker), U(key)))
+    entry = int(transposition_table.probe_tt(store_entry(key, 21, worker), U(key)))
     assert (
-        transposition_table.lower_bound_of(data),
-        transposition_table.upper_bound_of(data),
-        transposition_table.depth_of(data),
-        transposition_table.selectivity_of(data),
+        transposition_table.entry_lower_bound(entry),
+        transposition_table.entry_upper_bound(entry),
+        transposition_table.entry_depth(entry),
+        transposition_table.entry_selectivity(entry),
     ) == (
         -4,
         6,
         21,
         3,
     )
-    assert (transposition_table.move_of(data), transposition_table.second_move_of(data)) == (10, 20)
-    assert transposition_table.probe_tt(bucket_of(key, worker), U(key ^ 1)) == 0
+    assert (transposition_table.entry_move(entry), transposition_table.entry_second_move(entry)) == (10, 20)
+    assert transposition_table.probe_tt(find_bucket(key, worker), U(key ^ 1)) == 0
 
 
 def test_a_torn_entry_is_not_found() -> None:
@@ -176,7 +176,7 @@ def test_a_shallow_search_does_not_replace_a_deep_one() -> None:
     worker, key = worker_of(Game.OTHELLO), 0x9234567890ABCDEF
     for depth, known in ((20, 20), (8, 20), (21, 21)):
         assert (
-            transposition_table.depth_of(int(transposition_table.probe_tt(store_entry(key, depth, worker), U(key))))
+            transposition_table.entry_depth(int(transposition_table.probe_tt(store_entry(key, depth, worker), U(key))))
             == known
         )
 
@@ -187,10 +187,10 @@ def test_old_and_shallow_entries_are_replaced_first() -> None:
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
         store_entry(key, depth, worker, age)
         if number == 4:
-            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), (
+            assert not transposition_table.probe_tt(find_bucket(keys[1], worker), U(keys[1])), (
                 "the entry of the older search is replaced first"
             )
-    known = [bool(transposition_table.probe_tt(bucket_of(key, worker), U(key))) for key in keys]
+    known = [bool(transposition_table.probe_tt(find_bucket(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 
 

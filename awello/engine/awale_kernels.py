@@ -30,7 +30,7 @@ from awello.engine.awale_transposition_table import (
 )
 from awello.engine.retrograde import LAYER_OFFSETS, VALUE_OF_CODE, rank
 from awello.engine.thread_state import STOP_BIT
-from awello.engine.transposition_table import hash_of
+from awello.engine.transposition_table import hash_position
 from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
@@ -166,7 +166,7 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFra
         pit = bit_scan(moves)
         next_own, next_opp, captures = sow(state.game, own, opp, pit)
         if depth >= PREFETCH_FROM_DEPTH:
-            prefetch(entry_address(hash_of(next_own, next_opp, state.multipliers), state))
+            prefetch(entry_address(hash_position(next_own, next_opp, state.multipliers), state))
         insert_move(frame, first, count, move_key(priority_of(own, pit, captures, frame, state), pit))
         count += 1
         moves = clear_lowest_bit(moves)
@@ -241,7 +241,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         state.estimates += 1  # the value depends on the path
         return SEED_VALUE * repetition_value(game, own, opp)
     # Step 3. Probe the transposition table: for a value, or at least for a first move.
-    key = hash_of(own, opp, state.multipliers)
+    key = hash_position(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
     if entry != EMPTY_ENTRY:  # the result is the same without this test, but the CPU would wait for the entry
@@ -330,4 +330,4 @@ def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, 
 def probe_best_pit(own: U, opp: U, address: int) -> int:
     """Return the best move that the transposition table of a state holds for a position, or NO_PIT."""
     state = awale_state_at(address)
-    return entry_pit(probe_tt(hash_of(own, opp, state.multipliers), state))
+    return entry_pit(probe_tt(hash_position(own, opp, state.multipliers), state))

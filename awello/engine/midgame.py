@@ -31,17 +31,17 @@ from awello.engine.probcut import NO_SELECTIVITY, margin_of, shallow_depth
 from awello.engine.thread_state import NO_MOVE, STOP_BIT
 from awello.engine.transposition_table import (
     NO_CUTOFF,
-    bounds_of,
-    bucket_of,
     cutoff_value,
-    depth_of,
-    hash_of,
-    move_of,
+    entry_bounds,
+    entry_depth,
+    entry_move,
+    entry_second_move,
+    entry_selectivity,
+    entry_upper_bound,
+    find_bucket,
+    hash_position,
     probe_tt,
-    second_move_of,
-    selectivity_of,
     store_tt,
-    upper_bound_of,
 )
 from awello.evaluate.heuristics import estimate, heuristic_state_at
 from awello.evaluate.patterns import (
@@ -154,10 +154,10 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         flips = flips_of(own, opp, square)
-        key = hash_of(opp ^ flips, own | flips | bit(square), state.multipliers)
-        data = probe_tt(bucket_of(key, state), key)
-        if data != 0 and depth_of(data) == depth - 1 and selectivity_of(data) >= selectivity:
-            best = max(best, -upper_bound_of(data))
+        key = hash_position(opp ^ flips, own | flips | bit(square), state.multipliers)
+        entry = probe_tt(find_bucket(key, state), key)
+        if entry != 0 and entry_depth(entry) == depth - 1 and entry_selectivity(entry) >= selectivity:
+            best = max(best, -entry_upper_bound(entry))
     return best
 
 
@@ -216,10 +216,12 @@ def list_moves_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, 
 
 
 @kernel("void(int64, uint64, boolean, MoveList, OthelloState)", inline=True)
-def init_move_list(data: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
+def init_move_list(entry: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
     """Initialise the move list of a node with the TT moves or, at the root, the best move so far."""
     listed.count, listed.deferred = TT_MOVE_FIRST, U(0)
-    listed.tt_move, listed.second_move = (move_of(data), second_move_of(data)) if data != 0 else (NO_MOVE, NO_MOVE)
+    listed.tt_move, listed.second_move = NO_MOVE, NO_MOVE
+    if entry != 0:
+        listed.tt_move, listed.second_move = entry_move(entry), entry_second_move(entry)
     if root:
         listed.tt_move = state.root_best_move
     if listed.tt_move != NO_MOVE and moves & bit(listed.tt_move) == U(0):
@@ -335,10 +337,10 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     settling = STABILITY_ALPHA_PER_EMPTY * empties - STABILITY_MIDGAME_SLACK
     if not root and alpha >= settling and is_stability_cutoff(own, opp, alpha, state):
         return alpha
-    selectivity, key = state.selectivity, hash_of(own, opp, state.multipliers)
-    bucket = bucket_of(key, state)
-    data = 0 if root else probe_tt(bucket, key)
-    lower, upper = bounds_of(data, depth, selectivity)
+    selectivity, key = state.selectivity, hash_position(own, opp, state.multipliers)
+    bucket = find_bucket(key, state)
+    entry = 0 if root else probe_tt(bucket, key)
+    lower, upper = entry_bounds(entry, depth, selectivity)
     value = NO_CUTOFF if root else cutoff_value(lower, upper, alpha, beta)
     if value != NO_CUTOFF:
         return value
@@ -360,7 +362,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     if shared:
         enter_position(key, empties, state)
     listed = state.move_lists[U(empties)]
-    init_move_list(data, moves, root, listed, state)
+    init_move_list(entry, moves, root, listed, state)
     best, best_move, child = NO_SCORE, NO_MOVE, U(0)
     while best < beta:
         square = next_move(own, opp, moves, depth, listed, state)
@@ -369,7 +371,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         flips, replies = listed.current.flips, listed.current.replies
         next_own, next_opp = opp ^ flips, own | flips | bit(square)
         if shared:
-            child = hash_of(next_own, next_opp, state.multipliers)
+            child = hash_position(next_own, next_opp, state.multipliers)
             if best != NO_SCORE and listed.count > 0 and is_busy(child, state):
                 listed.deferred |= bit(square)
                 continue
@@ -391,7 +393,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
             return 0
         if stop == U(1):
             clear_stop(state, bit(empties))
-            lower, upper = bounds_of(probe_tt(bucket, key), depth, selectivity)
+            lower, upper = entry_bounds(probe_tt(bucket, key), depth, selectivity)
             value = cutoff_value(lower, upper, alpha, beta)
             if value != NO_CUTOFF:
                 return value

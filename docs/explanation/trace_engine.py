@@ -19,7 +19,7 @@ from awello.engine.othello_state import odd_quadrants
 from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, margin_of, shallow_depth
 from awello.engine.tablebase import DEFAULT_SEEDS
 from awello.engine.thread_state import NO_MOVE
-from awello.engine.transposition_table import hash_of
+from awello.engine.transposition_table import hash_position
 from awello.evaluate.patterns import DISC_VALUE, fill_indices
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
@@ -123,18 +123,18 @@ def trace_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[s
     fill_indices(node.own, node.opp, state.pattern_indices[depth])
     yield f"window ({alpha:+}, {beta:+}), depth {depth}, selectivity {SECOND_SELECTIVITY}"
     yield f"step 4: stable discs are counted from alpha {2 * depth - midgame.STABILITY_MIDGAME_SLACK:+}"
-    key = hash_of(own, opp, state.multipliers)
-    data = transposition_table.probe_tt(transposition_table.bucket_of(key, state), key)
-    yield f"step 4: table: {format_entry(node, data)}"
+    key = hash_position(own, opp, state.multipliers)
+    entry = transposition_table.probe_tt(transposition_table.find_bucket(key, state), key)
+    yield f"step 4: table: {format_entry(node, entry)}"
     yield from trace_probcut(node, alpha, beta, state)
     bound = midgame.bound_by_children(own, opp, moves, depth, SECOND_SELECTIVITY, state)
     yield f"step 6: bound by children: {bound if bound != NO_SCORE else 'none'}"
     yield "step 7: move replies corners odd value   key"
-    yield from trace_move_order(node, data, moves, state)
+    yield from trace_move_order(node, entry, moves, state)
     state.nodes = 0
     value = midgame.search(own, opp, moves, alpha, beta, depth, state)
-    data = transposition_table.probe_tt(transposition_table.bucket_of(key, state), key)
-    yield f"step 9: {value:+} after {state.nodes:,} nodes; table: {format_entry(node, data)}"
+    entry = transposition_table.probe_tt(transposition_table.find_bucket(key, state), key)
+    yield f"step 9: {value:+} after {state.nodes:,} nodes; table: {format_entry(node, entry)}"
     yield f"after {CUT_MOVE}, window ({-beta:+}, {-alpha:+}):"
     yield from trace_probcut(node.play(CUT_MOVE), -beta, -alpha, state)
 
@@ -154,20 +154,20 @@ def trace_probcut(node: Position, alpha: int, beta: int, state: Any) -> Iterator
         yield f"step 5: {reduced} plies: {value:+}, {'cut' if value >= high else 'no cut'}"
 
 
-def format_entry(node: Position, data: int) -> str:
+def format_entry(node: Position, entry: int) -> str:
     """Format an entry of the transposition table."""
-    moves = transposition_table.move_of(data), transposition_table.second_move_of(data)
+    moves = transposition_table.entry_move(entry), transposition_table.entry_second_move(entry)
     names = " ".join(node.format_move(move) for move in moves if move != NO_MOVE)
-    search = f"depth {transposition_table.depth_of(data)}, selectivity {transposition_table.selectivity_of(data)}"
-    bounds = f"{transposition_table.lower_bound_of(data):+} to {transposition_table.upper_bound_of(data):+}"
-    return f"{bounds}, {search}, moves {names or 'none'}"
+    depth, selectivity = transposition_table.entry_depth(entry), transposition_table.entry_selectivity(entry)
+    bounds = f"{transposition_table.entry_lower_bound(entry):+} to {transposition_table.entry_upper_bound(entry):+}"
+    return f"{bounds}, depth {depth}, selectivity {selectivity}, moves {names or 'none'}"
 
 
-def trace_move_order(node: Position, data: int, moves: U, state: Any) -> Iterator[str]:
+def trace_move_order(node: Position, entry: int, moves: U, state: Any) -> Iterator[str]:
     """Yield the moves of a node in search order, with the terms of their keys."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     listed, odd = state.move_lists[depth], int(odd_quadrants(~(own | opp)))
-    midgame.init_move_list(data, moves, False, listed, state)
+    midgame.init_move_list(entry, moves, False, listed, state)
     while (square := midgame.next_move(own, opp, moves, depth, listed, state)) != NO_MOVE:
         child, replies, key = (
             node.after(square),
@@ -222,7 +222,7 @@ def trace_awale_plan() -> Iterator[str]:
 def trace_awale_node(node: Position, state: Any) -> Iterator[str]:
     """Yield the table entry of a node and its moves in search order, with the terms of their priorities."""
     own, opp, row = U(node.own) & ROW_MASK, U(node.opp) & ROW_MASK, state.stack[PAST_PLIES + 1]
-    entry = awale_transposition_table.probe_tt(hash_of(own, opp, state.multipliers), state)
+    entry = awale_transposition_table.probe_tt(hash_position(own, opp, state.multipliers), state)
     best, value = awale_transposition_table.entry_pit(entry), awale_transposition_table.entry_value(entry) / SEED_VALUE
     bound = BOUNDS[int(U(entry) >> awale_transposition_table.BOUND_SHIFT & awale_transposition_table.BOUND_MASK)]
     yield f"{node}\n"
