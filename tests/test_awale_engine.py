@@ -138,13 +138,13 @@ def test_exact_values_match_the_tablebase(game: Game) -> None:
             if found.exact:
                 exact += 1
                 assert found.value == judge.value(position)
-                assert judge.values(position)[found.move] == found.value
+                assert judge.move_values(position)[found.move] == found.value
                 assert found.exact_moves == (found.move,)
             *_, found = engine.analyse(position, Limit(depth=9), multipv=6)
             some += 0 < len(found.exact_moves) < len(found.candidates)
             assert (found.move in found.exact_moves) == found.exact
             values = dict(found.candidates)
-            assert all(values[move] == judge.values(position)[move] for move in found.exact_moves)
+            assert all(values[move] == judge.move_values(position)[move] for move in found.exact_moves)
     assert exact >= 5
     assert some
 

@@ -193,7 +193,8 @@ def test_the_end_of_awale_is_exact_and_counts_captured_seeds(runner_pool: PoolRu
     for board, taken in ((position, 0), (north, -8)):
         *_, last, _ = runner_pool.collect(AnalyseTask(Record(board), LONG))
         expected = {
-            board.format_move(move): value + taken for move, value in load_or_build(Game.ABAPA).values(board).items()
+            board.format_move(move): value + taken
+            for move, value in load_or_build(Game.ABAPA).move_values(board).items()
         }
         assert {move["move"]: move["value"] for move in last["moves"]} == expected and last["exact"]
 

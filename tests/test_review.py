@@ -245,7 +245,7 @@ def test_exact_reviews_of_awale_are_those_of_the_solved_endgames(game: Game) -> 
             moves = random_game(seed, start).moves[:12]  # too short for a repetition
             for review in review_game(Record(start, moves), engine, LIMIT):
                 position, after = review.position, review.position.after(review.move)
-                values = {move: position.lead + value for move, value in base.values(position).items()}
+                values = {move: position.lead + value for move, value in base.move_values(position).items()}
                 assert review.best_value == max(values.values())
                 assert review.exact
                 assert review.loss == max(values.values()) - values[review.move]

@@ -151,7 +151,7 @@ def test_every_choice_is_legal_and_keeps_the_value(game: Game) -> None:
             position = Position(game, int(own), int(opp))
             if not position.over:
                 move = base.choose(position)
-                assert base.values(position)[move] == base.value(position)
+                assert base.move_values(position)[move] == base.value(position)
             own, opp = next_position(own, opp)
 
 

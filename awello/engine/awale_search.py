@@ -168,7 +168,7 @@ class AwaleIterativeSearch(IterativeSearch):
     def search_multipv(self, depth: int, tablebase_seeds: int) -> list[SearchResult]:
         if self.seeds > tablebase_seeds:
             return super().search_multipv(depth, tablebase_seeds)
-        values, best = self.tablebase.values(self.position), self.tablebase.choose(self.position)
+        values, best = self.tablebase.move_values(self.position), self.tablebase.choose(self.position)
         values = {move: value for move, value in values.items() if self.moves >> move & 1}
         order = sorted(values, key=lambda move: (-values[move], move != best))
         return [SearchResult(SEED_VALUE * values[move], move, True) for move in order[: self.multipv]]

@@ -64,7 +64,7 @@ class Tablebase:
         """Return how many more of the seeds in play the mover wins than the opponent, with best play."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
-    def values(self, position: Position) -> dict[int, int]:
+    def move_values(self, position: Position) -> dict[int, int]:
         """Return the value of each legal move."""
         seeds = seeds_on_board(position)
         children = {move: position.after(move) for move in position.legal_moves()}
@@ -76,7 +76,7 @@ class Tablebase:
         Progress means a capture, the end of the game, or else the stored move.  If the position is not won, the
         first move that keeps the value is chosen, or a random one of these moves if `rng` is given.
         """
-        value, values = self.value(position), self.values(position)
+        value, values = self.value(position), self.move_values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
             values
         )  # if the file is damaged, there may be no move that keeps the value

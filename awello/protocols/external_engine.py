@@ -100,7 +100,7 @@ class ExternalEnginePlayer(Player, ABC):
             raise Forfeit("illegal", f"{self.command!r} answered {answer[:40]!r}: {error}") from None
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit, multipv: int = 1) -> Iterator[Analysis]:
         """Yield analyses of the best move until the limit is reached: its time or, without a time, its depth or level.
 
         A level is used as a depth.

@@ -97,7 +97,7 @@ class NBoardServer(EngineServer):
             f"=== {_format_moves(self.positions[-1], (analysis.move,))}/{analysis.value:.2f}/{seconds:.2f}", "status"
         )
 
-    def _search(self, status: str, best: int = 1) -> Analysis:
+    def _search(self, status: str, multipv: int = 1) -> Analysis:
         """Search the last position and send the results."""
         position = self.positions[-1]
         if position.over:
@@ -109,8 +109,8 @@ class NBoardServer(EngineServer):
                 line = analysis.pv if move == analysis.move else (move,)
                 self.send(f"search {_format_moves(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
-        best = max(1, min(best, len(position.legal_moves())))
-        analysis = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit, multipv=best), show)
+        multipv = max(1, min(multipv, len(position.legal_moves())))
+        analysis = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit, multipv=multipv), show)
         self.send(f"nodestats {analysis.nodes} {analysis.seconds:.2f}")
         return analysis
 
