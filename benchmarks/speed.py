@@ -19,7 +19,7 @@ from rich.table import Table
 
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
-from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_flips, find_moves, popcount
 from awello.engine.bench import BENCH_GAMES, run_bench
 from awello.engine.engine import Engine
 from awello.evaluate.evaluator import Evaluator, Heuristic
@@ -105,12 +105,12 @@ def measure_champion() -> Measurement:
 @kernel("int64(uint64, uint64, PatternIndices, PatternIndices, StageWeights)")
 def evaluate_moves(own: U, opp: U, indices: PatternIndices, child: PatternIndices, weights: StageWeights) -> int:
     """Evaluate the board after each legal move in a position; return the number of moves."""
-    moves, total = moves_of(own, opp), 0
+    moves, total = find_moves(own, opp), 0
     count = popcount(moves)
     while moves != U(0):
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
-        flips = flips_of(own, opp, square)
+        flips = find_flips(own, opp, square)
         update_indices(indices, square, flips, child)
         total += evaluate_patterns(child, weights) + evaluate_mobility(opp ^ flips, own | flips | bit(square), weights)
     return count if total != 1 << 40 else 0

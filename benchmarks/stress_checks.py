@@ -16,7 +16,7 @@ import numpy as np
 from awello import Game, Position
 from awello.analysis import Analysis
 from awello.engine.retrograde import LAYER_OFFSETS
-from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_layer
+from awello.engine.tablebase import Tablebase, count_board_seeds, load_or_build_tablebase, solve_layer
 from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.kernel import U
@@ -33,7 +33,7 @@ EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 @cache
 def load_endgames(game: Game) -> Tablebase:
     """Build, in memory, a tablebase with more seeds than the engine's."""
-    base = load_or_build(game)
+    base = load_or_build_tablebase(game)
     table = np.zeros(LAYER_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
     for layer in range(base.seeds + 1, base.seeds + EXTRA_TABLEBASE_SEEDS + 1):
@@ -78,7 +78,7 @@ def compute_exact_move_value(position: Position, move: int) -> int | None:
     """Return the exact value of a move, ignoring repetitions of earlier positions."""
     after = replace(position.after(move), past=frozenset())
     value = compute_exact_value(after)
-    gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
+    gain = count_board_seeds(position) - count_board_seeds(after) if position.game.family == "awale" else 0
     return None if value is None else gain - value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from stress_unreachable import make_unreachable_position
 
 from awello import Game, Position, format_position, parse_position
-from awello.engine.tablebase import seeds_on_board, split_captures_evenly
+from awello.engine.tablebase import count_board_seeds, split_captures_evenly
 from awello.limits import Limit
 from awello.rules.awale import TOTAL_SEEDS
 from awello.rules.othello import BOARD_MASKS
@@ -32,7 +32,7 @@ def make_played_position(game: Game, remaining: int, rng: random.Random) -> Posi
     """Play a random game until `remaining` empty squares or seeds on the board are left; rarely stop earlier."""
 
     def count_remaining(position: Position) -> int:
-        return position.empties if game.family == "othello" else seeds_on_board(position)
+        return position.empties if game.family == "othello" else count_board_seeds(position)
 
     position = Position.start(game)
     while not position.over and count_remaining(position) > remaining and rng.random() > 0.002:

@@ -20,7 +20,7 @@ from awello import PASS, Clock, Game, Match, Position, format_transcript, make_p
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
 from awello.engine.engine import SEARCHES_BY_FAMILY, Engine
-from awello.engine.levels import MAX_LEVEL, level_of
+from awello.engine.levels import MAX_LEVEL, find_level
 from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.probcut import NO_SELECTIVITY, load_probcut_coefficients
 from awello.engine.threads import SearchRequest
@@ -395,13 +395,13 @@ def test_limits_are_respected(engine: Engine) -> None:
 
 # ---- levels and clock -----------------------------------------------------------------------------------------------
 def test_strength_increases_with_the_level() -> None:
-    levels = [level_of(number) for number in range(MAX_LEVEL + 1)]
+    levels = [find_level(number) for number in range(MAX_LEVEL + 1)]
     for lower, higher in itertools.pairwise(levels):
         assert (lower.depth, lower.exact_empties) <= (higher.depth, higher.exact_empties)
     assert levels[12].endgame_selectivity(20) == NO_SELECTIVITY and levels[12].endgame_selectivity(30) is None
     assert levels[0].endgame_selectivity(1) is None
     with pytest.raises(SpecError, match="level 31 does not exist: choose 0 to 30"):
-        level_of(31)
+        find_level(31)
 
 
 @given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))

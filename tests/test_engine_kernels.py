@@ -62,13 +62,13 @@ def test_similar_boards_have_different_hashes() -> None:
 def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
     if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
         pytest.skip("this processor has no vector instruction that counts leading zeros")
-    flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
+    flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.find_flips.py_func))  # type: ignore[attr-defined]
     rng = random.Random(8)
     for _ in range(3000):
         square, discs = rng.randrange(64), rng.getrandbits(64) | rng.getrandbits(64)
         own = discs & rng.getrandbits(64) & ~(1 << square)
         opp = discs & ~own & ~(1 << square)
-        plain = bits.flips_of.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
+        plain = bits.find_flips.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
         assert flips(U(own), U(opp), square) == plain
 
 

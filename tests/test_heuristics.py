@@ -50,13 +50,13 @@ def squares_value(position: Position, table: str) -> int:
     return sum(values[s] for s in discs(position.own)) - sum(values[s] for s in discs(position.opp))
 
 
-def moves_of(position: Position, own: int, opp: int) -> int:
+def find_moves(position: Position, own: int, opp: int) -> int:
     return sum(move >= 0 for move in Position(position.game, own, opp).legal_moves())
 
 
 def mobility(position: Position) -> int:
     own, opp = position.own, position.opp
-    return moves_of(position, own, opp) - moves_of(position, opp, own)
+    return find_moves(position, own, opp) - find_moves(position, opp, own)
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4])

@@ -160,7 +160,7 @@ def log_likelihood(memory: OtageMemory, record: Record) -> float:
     evaluator, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:
-            terms = evaluator.terms(position.own, position.opp)
+            terms = evaluator.compute_terms(position.own, position.opp)
             value = sum(factor * term for factor, term in zip(memory.factors, terms, strict=True)) / 465
             total -= math.log1p(math.exp(-value if position.side == record.winner else value))
     return total

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import awello
 
-from awello.arena.openings import load_openings, random_opening
+from awello.arena.openings import draw_random_opening, load_openings
 from awello.arena.runner import Runner
 from awello.cli.selfplay import parse_plies
 from awello.engine.awale_search import AwaleWorker
@@ -53,7 +53,7 @@ def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> N
 def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
     with Engine(game, hash=1) as engine:
         for seed in range(12):
-            position = Record(Position.start(game), random_opening(game, 4 * seed + 3, str(seed))).final
+            position = Record(Position.start(game), draw_random_opening(game, 4 * seed + 3, str(seed))).final
             limit, moves = Limit(level=1 + seed % 6), []
             if len(position.legal_moves()) > 1:
                 for find_best_move in (
@@ -87,7 +87,7 @@ def prepare_state(engine: Engine, position: Position) -> list[int]:
 
 @pytest.mark.parametrize("game", BOTH)
 def test_a_search_restores_the_state_of_its_thread(game: Game) -> None:
-    start = Record(Position.start(game), random_opening(game, 15, "1")).final
+    start = Record(Position.start(game), draw_random_opening(game, 15, "1")).final
     with Engine(game, hash=1) as engine:
         for position in (start, start, start.after(start.legal_moves()[0]), start, start):
             with Engine(game, hash=1) as fresh:

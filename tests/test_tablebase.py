@@ -16,7 +16,7 @@ from awello.engine.tablebase import Tablebase, build_tablebase
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import U
 from awello.memory import address_of, compare_and_swap8, fetch_and_subtract8
-from awello.rules.awale import legal_moves, seeds_in, sow
+from awello.rules.awale import count_seeds, legal_moves, sow
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
 COUNTS = {  # the number of seeds, and the numbers of positions that the mover wins, draws and loses
@@ -38,7 +38,7 @@ def test_positions_are_numbered_one_after_the_other() -> None:
         own, opp = unrank(0, seeds)
         for index in range(int(LAYER_OFFSETS[seeds + 1] - LAYER_OFFSETS[seeds])):
             assert rank(own, opp) == index and unrank(index, seeds) == (own, opp)
-            assert seeds_in(own) + seeds_in(opp) == seeds
+            assert count_seeds(own) + count_seeds(opp) == seeds
             own, opp = next_position(own, opp)
 
 
@@ -66,7 +66,7 @@ def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
         for pit in range(6):
             if moves >> U(pit) & U(1):
                 child, other, prize = sow(game, own, opp, pit)
-                gain = seeds_in(prize)
+                gain = count_seeds(prize)
                 best = max(best, gain - VALUE_OF_CODE[table[LAYER_OFFSETS[seeds - gain] + rank(child, other)]])
         wrong += best != VALUE_OF_CODE[table[index]]
         own, opp = next_position(own, opp)
@@ -165,7 +165,7 @@ def test_a_table_is_kept_and_grows() -> None:
     assert build_tablebase(Game.ABAPA, 3).seeds == 3
     kept = tablebase.find_tablebase(Game.ABAPA)
     assert kept and kept.seeds == 7, "a smaller tablebase does not replace a larger one"
-    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
+    assert tablebase.load_or_build_tablebase(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
 
 
 def test_an_interrupted_build_keeps_finished_layers() -> None:

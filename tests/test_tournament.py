@@ -20,7 +20,7 @@ from waiting import TIMEOUT, wait_until
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.elo import PRIOR_DRAWS, SCALE, fit_ratings
 from awello.arena.journal import Journal
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.arena.runner import GameResult, PlayerCache
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage, _PlayerHost
 from awello.arena.tournament import BotGame, Tournament, TournamentResult, play_tournament, to_bot_game
@@ -78,11 +78,11 @@ def test_scores_belong_to_bots_not_to_sides(tmp_path: Path) -> None:
 
 def test_openings_do_not_end_the_game(game: Game) -> None:
     plies = 8
-    found = [random_opening(game, plies, str(seed)) for seed in range(20)]
+    found = [draw_random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
     with pytest.raises(ConfigError, match=r"all 100 random games of .* ended within .* random moves"):
-        random_opening(game, 2000 if game.family == "awale" else 130, "1")
+        draw_random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
 # --- failures and limits ----------------------------------------------------------------------------------------------

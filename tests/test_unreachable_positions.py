@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, run
 
 from awello import Game
-from awello.engine.tablebase import load_or_build
+from awello.engine.tablebase import load_or_build_tablebase
 
 sys.path.append(str(ROOT / "benchmarks"))
 import stress_unreachable
@@ -56,7 +56,7 @@ def test_searches_handle_unreachable_positions(game: Game) -> None:
 
 def test_no_search_accesses_memory_outside_its_arrays() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        load_or_build(game)  # built here, because the next process compiles no kernels
+        load_or_build_tablebase(game)  # built here, because the next process compiles no kernels
     done = run("benchmarks/stress_unreachable.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)

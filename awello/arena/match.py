@@ -35,7 +35,7 @@ class Match(GamePlan):
         """Return the opening of a game; games 2n and 2n + 1 share an opening, with colours reversed."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from awello.arena.elo import fit_ratings
 from awello.arena.match import first_side, make_pair_job
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.arena.runner import GameJob, GamePlan, GameResult, Runner
 from awello.arena.sandbox import MIB, ResourceLimits, Usage
 from awello.arena.workers import Jobs
@@ -69,7 +69,7 @@ class Tournament(GamePlan):
 
     def opening(self, number: int) -> tuple[int, ...]:
         """Return the random opening of round `number`, which is the same for all pairings."""
-        return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
+        return draw_random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
     @property
     def total(self) -> int:
@@ -81,7 +81,7 @@ class Tournament(GamePlan):
         played, pairing = divmod(unit, len(self.pairings))
         return pairing, played, game
 
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         pairing, played, game = self.locate(number)
         first, second = (self.specs[bot] for bot in self.pairings[pairing])
         seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)

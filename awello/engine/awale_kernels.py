@@ -34,7 +34,7 @@ from awello.engine.transposition_table import hash_position
 from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
-from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
+from awello.rules.awale import ABAPA, BYTE_MASK, count_seeds, is_stopped, legal_moves, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
 UNREDUCED_MOVES = 2  # moves of a node that are always searched to full depth; with fewer, the search overlooks more
@@ -55,13 +55,13 @@ def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def terminal_value(game: int, own: U, opp: U) -> int:
     """Return the value, in seeds, of a position in which the mover has no move."""
-    return 0 if is_stopped(game, own, opp) else seeds_in(own) - seeds_in(opp)
+    return 0 if is_stopped(game, own, opp) else count_seeds(own) - count_seeds(opp)
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def repetition_value(game: int, own: U, opp: U) -> int:
     """Return the value, in seeds, of a repeated position."""
-    return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
+    return count_seeds(own) - count_seeds(opp) if game == ABAPA else 0
 
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
@@ -75,7 +75,7 @@ def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
 @kernel("int64(uint64, uint64, int64, AwaleState)", inline=True)
 def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
     """Evaluate a position by the largest capture that one more move can make (DiffScore)."""
-    game, seeds, nodes, best = state.game, seeds_in(own + opp), 1, 0
+    game, seeds, nodes, best = state.game, count_seeds(own + opp), 1, 0
     moves = legal_moves(game, own, opp)
     if moves == U(0):
         best = terminal_value(game, own, opp)
@@ -85,7 +85,7 @@ def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
         state.estimates += 1
         while moves != U(0) and SEED_VALUE * best < beta:
             _, _, captures = sow(game, own, opp, bit_scan(moves))
-            best = max(best, seeds_in(captures))
+            best = max(best, count_seeds(captures))
             moves = clear_lowest_bit(moves)
             nodes += 1
     state.nodes += nodes
@@ -95,7 +95,7 @@ def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
 @kernel("int64(uint64, uint64, int64, int64, AwaleState)")
 def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> int:
     """Search captures only: return the higher of the estimate and the value of the best capture."""
-    game, seeds = state.game, seeds_in(own + opp)
+    game, seeds = state.game, count_seeds(own + opp)
     state.nodes += 1
     if seeds <= state.tablebase_seeds:
         return SEED_VALUE * probe_tablebase(own, opp, seeds, state.tablebase)
@@ -108,7 +108,7 @@ def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) 
         next_own, next_opp, captures = sow(game, own, opp, bit_scan(moves))
         moves = clear_lowest_bit(moves)
         if captures != U(0):
-            win, floor = SEED_VALUE * seeds_in(captures), max(alpha, best)
+            win, floor = SEED_VALUE * count_seeds(captures), max(alpha, best)
             best = max(best, win - quiescence_search(next_own, next_opp, win - beta, win - floor, state))
     return best
 
@@ -144,7 +144,7 @@ def pit_of(key: int) -> int:
 def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleState) -> int:
     """Return the priority of a move: captures first, then the killer move, then history."""
     sowing = sowing_index(own, pit)
-    priority = seeds_in(captures) * SORT_KEY_PER_SEED + state.history[sowing]
+    priority = count_seeds(captures) * SORT_KEY_PER_SEED + state.history[sowing]
     return priority + KILLER_BONUS if frame.killer == sowing else priority
 
 
@@ -231,7 +231,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         return evaluate_horizon(own, opp, alpha, beta, depth, state)
     count_node(state)
     # Step 2. Values that need no search: tablebase, end of the game, repetition.
-    game, seeds = state.game, seeds_in(own + opp)
+    game, seeds = state.game, count_seeds(own + opp)
     if seeds <= state.tablebase_seeds:
         return SEED_VALUE * probe_tablebase(own, opp, seeds, state.tablebase)
     moves = legal_moves(game, own, opp)
@@ -258,7 +258,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
             count, unsorted = sort_moves(own, opp, unsorted, count, depth, frame, state), U(0)
         pit = pit_of(frame.moves[U(index)])
         next_own, next_opp, captures = sow(game, own, opp, pit)
-        win = SEED_VALUE * seeds_in(captures)
+        win = SEED_VALUE * count_seeds(captures)
         low, high = win - beta, win - alpha  # the window from the opponent's view
         if depth - 1 == state.horizon:
             value = win - evaluate_horizon(next_own, next_opp, low, high, depth - 1, state)
@@ -301,7 +301,7 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
     for index in range(count):
         pit = pit_of(frame.moves[U(index)])
         next_own, next_opp, captures = sow(state.game, own, opp, pit)
-        win = SEED_VALUE * seeds_in(captures)
+        win = SEED_VALUE * count_seeds(captures)
         low, high = win - beta, win - alpha
         set_plies_since_capture(PAST_PLIES, captures, state)
         value = alpha + 1

@@ -15,8 +15,8 @@ from awello.engine.awale_kernels import MIN_CYCLE_PLIES, probe_best_pit, search_
 from awello.engine.awale_state import MAX_DEPTH, NO_PIT, PAST_PLIES, SEED_VALUE, AwaleState
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.iterative_search import IterativeSearch, PlanStep
-from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, level_of
-from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board
+from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, find_level
+from awello.engine.tablebase import Tablebase, count_board_seeds, load_or_build_tablebase
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable
@@ -127,7 +127,7 @@ def create_awale_threads(
         raise ConfigError(
             f"the champion of Awalé does not support the heuristic '{heuristic.name}': omit it, or choose diffscore"
         )
-    tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build(game)
+    tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build_tablebase(game)
     learnt = load_awale_network_weights(weights) if heuristic is None else None
     return SearchThreads([AwaleWorker(number, tablebase, tt, learnt) for number in range(threads)], tt)
 
@@ -139,14 +139,14 @@ class AwaleIterativeSearch(IterativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.tablebase, self.seeds = load_or_build(self.position.game), seeds_on_board(self.position)
+        self.tablebase, self.seeds = load_or_build_tablebase(self.position.game), count_board_seeds(self.position)
         self.max_value = SEED_VALUE * self.seeds
 
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
         tablebase_seeds, depths = self.tablebase.seeds, range(1, MAX_DEPTH + 1)
         if limit.level is not None:
             tablebase_seeds = min(tablebase_seeds, TABLEBASE_SEEDS_PER_LEVEL * limit.level)
-            depths = range(1, level_of(limit.level).depth + 1)
+            depths = range(1, find_level(limit.level).depth + 1)
         elif limit.depth is not None:
             deepest = min(limit.depth, MAX_DEPTH)
             depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last depth is `deepest`

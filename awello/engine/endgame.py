@@ -8,7 +8,7 @@ Like the kernels in `last_empties`, `solve_few_empties` uses null windows: it de
 alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.
 """
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of, popcount, to_signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_moves, popcount, to_signed
 from awello.engine.last_empties import (
     NO_SCORE,
     STABILITY_ALPHA_PER_EMPTY,
@@ -123,7 +123,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     if empties <= 4:
         return solve_up_to_four(own, opp, empty, alpha, state)
     if moves == U(0):
-        replies = moves_of(opp, own) & empty
+        replies = find_moves(opp, own) & empty
         if replies == U(0):
             return final_score(own, opp, state.board_mask)
         return -solve_few_empties(opp, own, replies, ~alpha, state)

@@ -22,7 +22,7 @@ from typing import Self, TypeVar
 from awello.analysis import Analysis
 from awello.engine.awale_search import AwaleIterativeSearch, create_awale_threads
 from awello.engine.iterative_search import IterativeSearch
-from awello.engine.levels import DEFAULT_LEVEL, level_of
+from awello.engine.levels import DEFAULT_LEVEL, find_level
 from awello.engine.othello_search import OthelloIterativeSearch, create_othello_threads
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.threads import SearchStopped
@@ -207,7 +207,7 @@ class Engine:
         if position.over:
             raise AwelloError("the game is over: there is nothing to search")
         if limit.level is not None:
-            level_of(limit.level)
+            find_level(limit.level)
         if limit.depth == 0:
             raise SpecError("depth 0 is too small: choose at least 1")
         if multipv < 1:

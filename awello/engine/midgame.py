@@ -10,7 +10,7 @@ searching (similar to ABDADA, Weill 1995).  A thread that finishes a position st
 it.
 """
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount, to_signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_flips, find_moves, popcount, to_signed
 from awello.engine.endgame import CORNERS, FEW_EMPTIES, fastest_first_key, list_fastest_first, solve_few_empties
 from awello.engine.last_empties import NO_SCORE, STABILITY_ALPHA_PER_EMPTY, is_stability_cutoff
 from awello.engine.othello_state import (
@@ -95,7 +95,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
         return evaluate(own, opp, empties, state)
     indices, child_indices = state.pattern_indices[U(empties)], state.pattern_indices[U(empties - 1)]
     if moves == U(0):
-        replies = moves_of(opp, own) & empty
+        replies = find_moves(opp, own) & empty
         if replies == U(0):
             return DISC_VALUE * score(own, opp, state.board_mask)
         swap_indices(indices)
@@ -110,7 +110,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
             state.nodes += 1
             square = bit_scan(moves)
             moves = clear_lowest_bit(moves)
-            flips = flips_of(own, opp, square)
+            flips = find_flips(own, opp, square)
             update_indices(indices, square, flips, child_indices)
             best = max(best, -evaluate(opp ^ flips, own | flips | bit(square), empties - 1, state))
         return best
@@ -153,7 +153,7 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
     while moves != U(0):
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
-        flips = flips_of(own, opp, square)
+        flips = find_flips(own, opp, square)
         key = hash_position(opp ^ flips, own | flips | bit(square), state.multipliers)
         entry = probe_tt(find_bucket(key, state), key)
         if entry != 0 and entry_depth(entry) == depth - 1 and entry_selectivity(entry) >= selectivity:
@@ -326,7 +326,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     # Step 3. No legal move: a pass or the end of the game.
     indices, child_indices = state.pattern_indices[U(empties)], state.pattern_indices[U(empties - 1)]
     if moves == U(0):
-        replies = moves_of(opp, own) & empty
+        replies = find_moves(opp, own) & empty
         if replies == U(0):
             return score(own, opp, state.board_mask)
         swap_indices(indices)

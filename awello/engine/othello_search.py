@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from awello.analysis import Analysis
 from awello.engine.iterative_search import IterativeSearch, PlanStep
-from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, MIDGAME_SELECTIVITY, level_of
+from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, MIDGAME_SELECTIVITY, find_level
 from awello.engine.midgame import search_at
 from awello.engine.othello_state import EMPTIES_SLOTS, BusyTable, OthelloState
 from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, load_probcut_coefficients
@@ -144,7 +144,7 @@ class OthelloIterativeSearch(IterativeSearch):
     # ---- plans ------------------------------------------------------------------------------------------------------
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
         if limit.level is not None:
-            level = level_of(limit.level)
+            level = find_level(limit.level)
             selectivity = level.endgame_selectivity(self.empties)
             return (
                 self.plan_depth(level.depth, level.selectivity)

@@ -6,7 +6,7 @@ share them, and a pass does not change those in use.
 
 from typing import Annotated
 
-from awello.bits import bit, flips_of, moves_of
+from awello.bits import bit, find_flips, find_moves
 from awello.engine.probcut import ProbCutCoefficients
 from awello.engine.stability import EdgeTable
 from awello.engine.thread_state import ThreadState
@@ -148,9 +148,9 @@ def square_of(move: ListedMove) -> int:
 @kernel("void(uint64, uint64, uint64, int64, ListedMove)", inline=True)
 def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
     """Set the square, flips and replies of a move, and set its key to 0."""
-    flips = flips_of(own, opp, square)
+    flips = find_flips(own, opp, square)
     move.sort_key, move.flips = square, flips
-    move.replies = moves_of(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
+    move.replies = find_moves(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
 
 
 @kernel("void(ListedMove, int64)", inline=True)

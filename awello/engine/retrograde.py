@@ -33,9 +33,9 @@ from awello.rules.awale import (
     ROMEIN,
     SOW_OPP,
     SOW_OWN,
+    count_seeds,
     find_captured,
     legal_moves,
-    seeds_in,
     sow,
 )
 
@@ -221,7 +221,7 @@ def prepare_part(table: Bytes, counts: Bytes, part: LayerPart) -> None:
             if child == U(0):
                 best = seeds  # the opponent has no seeds to sow, so the mover gets all the seeds
             elif captures != U(0):
-                gain = seeds_in(captures)
+                gain = count_seeds(captures)
                 best = max(best, gain - VALUE_OF_CODE[table[U(LAYER_OFFSETS[U(seeds - gain)] + rank(child, other))]])
             else:
                 quiet += 1
@@ -335,7 +335,7 @@ def propagate(part: LayerPart) -> None:
 def begin_scan(part: LayerPart) -> None:
     """Clear the queue and find the block that contains the first position of the part."""
     own, part.block_opp = unrank(part.begin, part.seeds)
-    part.block_seeds = seeds_in(own)
+    part.block_seeds = count_seeds(own)
     first_row = U(part.block_seeds) << U(40)
     part.block_begin = part.begin - (rank(own, part.block_opp) - rank(first_row, part.block_opp))
     part.block_end = part.block_begin + count_rows(part.block_seeds)
@@ -348,7 +348,7 @@ def seek_row(index: int, rows: Words, part: LayerPart) -> U:
     """Advance the scan to the block of a position, and return the mover's row."""
     while index >= part.block_end:
         own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
-        part.block_seeds = seeds_in(own)
+        part.block_seeds = count_seeds(own)
         part.block_begin, part.block_end = part.block_end, part.block_end + count_rows(part.block_seeds)
     return U(rows[U(count_rows_below(part.block_seeds) + index - part.block_begin)])
 

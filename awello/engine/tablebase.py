@@ -36,7 +36,7 @@ from awello.folders import replace_atomically, user_cache_folder, writable_cache
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, seeds_in
+from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, count_seeds
 from awello.rules.game import Game
 
 DEFAULT_SEEDS = 12  # seeds of the tablebase that is built on first use; it takes 2.7 MB and one second
@@ -58,7 +58,7 @@ class Tablebase:
 
     def covers(self, position: Position) -> bool:
         """Return whether a position is in the tablebase."""
-        return position.game == self.game and seeds_on_board(position) <= self.seeds
+        return position.game == self.game and count_board_seeds(position) <= self.seeds
 
     def value(self, position: Position) -> int:
         """Return how many more of the seeds in play the mover wins than the opponent, with best play."""
@@ -66,9 +66,9 @@ class Tablebase:
 
     def move_values(self, position: Position) -> dict[int, int]:
         """Return the value of each legal move."""
-        seeds = seeds_on_board(position)
+        seeds = count_board_seeds(position)
         children = {move: position.after(move) for move in position.legal_moves()}
-        return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
+        return {move: seeds - count_board_seeds(child) - self.value(child) for move, child in children.items()}
 
     def choose(self, position: Position, rng: random.Random | None = None) -> int:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
@@ -81,10 +81,10 @@ class Tablebase:
             values
         )  # if the file is damaged, there may be no move that keeps the value
         if value > 0:
-            fewer = seeds_on_board(position)
+            fewer = count_board_seeds(position)
             for move in best:
                 after = position.after(move)
-                if seeds_on_board(after) < fewer or not after.own & int(ROW_MASK):
+                if count_board_seeds(after) < fewer or not after.own & int(ROW_MASK):
                     return move
             settling = (self._entry(position) - FIRST_WIN_CODE) % 6
             return settling if settling in best else best[0]
@@ -92,17 +92,17 @@ class Tablebase:
 
     def _entry(self, position: Position) -> int:
         own, opp = U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK
-        return int(self.table[LAYER_OFFSETS[seeds_on_board(position)] + rank(own, opp)])
+        return int(self.table[LAYER_OFFSETS[count_board_seeds(position)] + rank(own, opp)])
 
 
-def seeds_on_board(position: Position) -> int:
+def count_board_seeds(position: Position) -> int:
     """Count the seeds that are not captured yet."""
-    return int(seeds_in(U(position.own)) + seeds_in(U(position.opp)))
+    return int(count_seeds(U(position.own)) + count_seeds(U(position.opp)))
 
 
 def split_captures_evenly(position: Position) -> Position:
     """Return the position with its captured seeds split evenly between the sides, and without its history."""
-    captured, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW_MASK)
+    captured, row = TOTAL_SEEDS - count_board_seeds(position), int(ROW_MASK)
     own, opp = position.own & row | (captured - captured // 2) << 48, position.opp & row | captured // 2 << 48
     return Position(position.game, own, opp, position.side)
 
@@ -216,7 +216,7 @@ def verify_tablebase(game: Game) -> bool:
     return base is not None and zlib.crc32(base.table.data) == _read_header(game, _table_file(game))[1]
 
 
-def load_or_build(game: Game) -> Tablebase:
+def load_or_build_tablebase(game: Game) -> Tablebase:
     """Return the tablebase on disk, or build one for DEFAULT_SEEDS seeds if there is none or only a smaller one."""
     base = find_tablebase(game)
     return base if base is not None and base.seeds >= DEFAULT_SEEDS else build_tablebase(game, DEFAULT_SEEDS)

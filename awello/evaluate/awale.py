@@ -30,8 +30,8 @@ from awello.rules.awale import (
     REACHES_OTHER_ROW,
     ROW_MASK,
     SOW_OPP,
+    count_seeds,
     find_captured,
-    seeds_in,
 )
 
 
@@ -88,9 +88,9 @@ def longest_run(flags: U) -> int:
 
 
 @kernel("int64(uint64)", inline=True)
-def seeds_in_large_pits(row: U) -> int:
+def count_seeds_in_large_pits(row: U) -> int:
     """Count the seeds in pits that hold 12 or more."""
-    return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE_MASK)
+    return count_seeds(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE_MASK)
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
@@ -129,7 +129,7 @@ def evaluate_player(heuristic_id: int, own: U, opp: U, weights: FeatureWeights) 
         return value + weights.large_pits * popcount(flag_pits(own, AT_LEAST_12))
     value += weights.small_pits * (PITS_PER_ROW - popcount(at_least_3))
     value += weights.small_run * longest_run(at_least_3 ^ PIT_FLAGS)
-    return value if heuristic_id == H2 else value + weights.large_seeds * seeds_in_large_pits(own)
+    return value if heuristic_id == H2 else value + weights.large_seeds * count_seeds_in_large_pits(own)
 
 
 @kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)

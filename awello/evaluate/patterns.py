@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.bits import I1, I64, emit_constant_table, moves_of, popcount
+from awello.bits import I1, I64, emit_constant_table, find_moves, popcount
 from awello.kernel import U, instruction, kernel
 from awello.layout import Int16, Layout, record_at
 from awello.memory import CACHE_LINE, I16, VOID_RESULT
@@ -186,8 +186,8 @@ def evaluate_patterns(indices: PatternIndices, weights: StageWeights) -> int:
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
     """Return the value of both sides' mobility from the mover's view: the sum of two weights."""
-    own_moves = min(popcount(moves_of(own, opp)), MOBILITY_WEIGHT_COUNT - 1)
-    opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_WEIGHT_COUNT - 1)
+    own_moves = min(popcount(find_moves(own, opp)), MOBILITY_WEIGHT_COUNT - 1)
+    opp_moves = min(popcount(find_moves(opp, own)), MOBILITY_WEIGHT_COUNT - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])
 
 

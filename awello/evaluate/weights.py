@@ -34,7 +34,7 @@ _load_lock = threading.Lock()
 
 
 @cache
-def tied_indices() -> Int32Array:
+def compute_tied_indices() -> Int32Array:
     """Return, for each weight of a stage, its index in the file; tied weights share an index."""
     smallest = np.arange(STAGE_WEIGHT_COUNT)
     starts = np.cumsum([0, *SHAPE_SIZES])
@@ -59,7 +59,7 @@ class PatternWeights:
 
     def expand(self) -> Int16Array:
         """Return the weights by stage in the order of `evaluate.patterns`, with tied weights repeated."""
-        return np.ascontiguousarray(self.weights[:, tied_indices()])
+        return np.ascontiguousarray(self.weights[:, compute_tied_indices()])
 
 
 def load_pattern_file(file: Path) -> PatternWeights:
@@ -72,7 +72,8 @@ def load_pattern_file(file: Path) -> PatternWeights:
     except (*LOAD_ERRORS, json.JSONDecodeError):
         advice = "train patterns with 'awello train patterns'"
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
-    if version != FILE_VERSION or weights.shape != (STAGE_COUNT, tied_indices().max() + 1) or weights.dtype != np.int16:
+    shape = STAGE_COUNT, compute_tied_indices().max() + 1
+    if version != FILE_VERSION or weights.shape != shape or weights.dtype != np.int16:
         raise ConfigError(f"{str(file)!r} was written by another version of Awello: train the patterns again")
     return PatternWeights(weights, metadata)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
 from awello.engine.awale_transposition_table import ENTRY_BYTES
-from awello.engine.tablebase import load_or_build
+from awello.engine.tablebase import load_or_build_tablebase
 from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
@@ -130,7 +130,7 @@ class TrainingRound:
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
     """Play games; return the positions whose best move captures nothing, and their target values."""
-    rng, base = random.Random(seed), load_or_build(game)
+    rng, base = random.Random(seed), load_or_build_tablebase(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
     worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from awello.bits import bit_scan, clear_lowest_bit, moves_of, popcount
+from awello.bits import bit_scan, clear_lowest_bit, find_moves, popcount
 from awello.engine.midgame import search
 from awello.engine.othello_state import OthelloState
 from awello.engine.thread_state import NO_MOVE
@@ -48,12 +48,10 @@ def find_weight_indices(
         write_pattern_indices(own, opp, buffer)
         for lane in range(LANE_COUNT):
             indices[position, lane] = ties[ZERO_INDEX[lane] + buffer.lanes[U(lane)]]
-        indices[position, LANE_COUNT] = ties[
-            PATTERN_WEIGHT_COUNT + min(popcount(moves_of(own, opp)), MOBILITY_WEIGHT_COUNT - 1)
-        ]
-        indices[position, LANE_COUNT + 1] = ties[
-            PATTERN_WEIGHT_COUNT + MOBILITY_WEIGHT_COUNT + min(popcount(moves_of(opp, own)), MOBILITY_WEIGHT_COUNT - 1)
-        ]
+        own_moves = min(popcount(find_moves(own, opp)), MOBILITY_WEIGHT_COUNT - 1)
+        opp_moves = min(popcount(find_moves(opp, own)), MOBILITY_WEIGHT_COUNT - 1)
+        indices[position, LANE_COUNT] = ties[PATTERN_WEIGHT_COUNT + own_moves]
+        indices[position, LANE_COUNT + 1] = ties[PATTERN_WEIGHT_COUNT + MOBILITY_WEIGHT_COUNT + opp_moves]
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
@@ -66,4 +64,4 @@ def search_positions(
         empties = 64 - popcount(own | opp)
         write_pattern_indices(own, opp, state.pattern_indices[U(empties)])
         state.root_empties, state.root_best_move, state.selectivity = empties, NO_MOVE, selectivity
-        values[position] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)
+        values[position] = search(own, opp, find_moves(own, opp), -64, 64, depth, state)

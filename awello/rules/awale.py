@@ -62,7 +62,7 @@ SOW_OWN, SOW_OPP, LAST_SHIFT = _build_sowing_tables()
 
 
 @kernel("int64(uint64)")
-def seeds_in(row: U) -> int:
+def count_seeds(row: U) -> int:
     """Return the number of seeds in the six pits of a row."""
     return to_signed((row * BYTE_ONES) >> U(40) & BYTE_MASK)
 
@@ -97,7 +97,7 @@ def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
 def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
     row, other, captured = sow(game, own, opp, pit)
-    return row, other + (U(seeds_in(captured)) << U(48))
+    return row, other + (U(count_seeds(captured)) << U(48))
 
 
 @kernel("boolean(int64, uint64, uint64)")
@@ -107,7 +107,7 @@ def is_stopped(game: int, own: U, opp: U) -> bool:
         return False
     if own >= WINNING_WORD or opp >= WINNING_WORD:
         return True
-    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= EARLY_END_SEEDS)
+    return bool(game == TOURNAMENT and count_seeds(own) + count_seeds(opp) <= EARLY_END_SEEDS)
 
 
 @kernel("uint64(uint64, uint64, uint64)")
@@ -137,12 +137,12 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 def score(game: int, own: U, opp: U) -> int:
     """Return the mover's final margin in a game that did not end by repetition."""
     lead = to_signed(own >> U(48)) - to_signed(opp >> U(48))
-    return lead if is_stopped(game, own, opp) else lead + seeds_in(own) - seeds_in(opp)
+    return lead if is_stopped(game, own, opp) else lead + count_seeds(own) - count_seeds(opp)
 
 
 def compute_final_seeds(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
     """Return the final seeds of the mover and of the opponent: captured seeds plus shares of the remaining ones."""
-    captured, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
+    captured, rows = (own >> 48, opp >> 48), (count_seeds(U(own)), count_seeds(U(opp)))
     if repeated and game == ROMEIN:
         rows = (sum(rows) // 2, sum(rows) // 2)
     elif (repeated and game == TOURNAMENT) or is_stopped(game, U(own), U(opp)):

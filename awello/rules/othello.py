@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import ALL_BITS, bit, byte_swap, flips_of, moves_of, popcount
+from awello.bits import ALL_BITS, bit, byte_swap, find_flips, find_moves, popcount
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
@@ -25,14 +25,14 @@ BOARD_MASK8, BOARD_MASK6, BOARD_MASK4 = U(BOARD_MASKS[8]), U(BOARD_MASKS[6]), U(
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
-    flips = flips_of(own, opp, square)
+    flips = find_flips(own, opp, square)
     return opp ^ flips, own | flips | bit(square)
 
 
 @kernel("boolean(uint64, uint64, uint64)")
 def is_over(own: U, opp: U, board_mask: U) -> bool:
     """Return whether neither side can move."""
-    return bool(((moves_of(own, opp) | moves_of(opp, own)) & board_mask) == U(0))
+    return bool(((find_moves(own, opp) | find_moves(opp, own)) & board_mask) == U(0))
 
 
 @kernel("int64(uint64, uint64, uint64)")
@@ -56,10 +56,10 @@ def insert_passes(
     written = 0
     for count in range(given.size):
         square = int(given[count])
-        legal_squares = moves_of(own, opp) & board_mask
+        legal_squares = find_moves(own, opp) & board_mask
         if legal_squares == U(0):
             own, opp = opp, own
-            legal_squares = moves_of(own, opp) & board_mask
+            legal_squares = find_moves(own, opp) & board_mask
             if legal_squares == U(0):
                 return count, written
             moves[written] = -1

@@ -16,7 +16,7 @@ squares in their usual order.
 
 from typing import Annotated
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_flips, find_moves
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.otage import OtageState, estimate
 from awello.kernel import U, kernel
@@ -205,8 +205,8 @@ def evaluate(own: U, opp: U, over: bool, state: IterativeState) -> int:
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: IterativeState) -> int:
     """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the horizon, or the end of the game.
-    moves = moves_of(own, opp)
-    over = moves == U(0) and moves_of(opp, own) == U(0)
+    moves = find_moves(own, opp)
+    over = moves == U(0) and find_moves(opp, own) == U(0)
     if depth == 0 or over:
         return evaluate(own, opp, over, state)
     state.otage.evaluation.inner_nodes += 1
@@ -222,7 +222,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: I
     moves_of_ply, best = state.plies[U(ply)], -INFINITY
     for index in range(list_moves(moves, moves_of_ply, state)):
         move = int(moves_of_ply.moves[U(index)].move)
-        flips = flips_of(own, opp, move)
+        flips = find_flips(own, opp, move)
         number = number_position(ply + 1, state)
         value = -search(opp ^ flips, own | flips | bit(move), -beta, -alpha, depth - 1, ply + 1, state)
         if reached_node_limit(state):

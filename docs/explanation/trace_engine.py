@@ -25,7 +25,7 @@ from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
-from awello.rules.awale import ROW_MASK, seeds_in, sow
+from awello.rules.awale import ROW_MASK, count_seeds, sow
 from awello.rules.game import Game
 
 POSITIONS = list(parse_transcript(BENCH_GAMES[2]).positions())
@@ -232,7 +232,7 @@ def trace_awale_node(node: Position, state: Any) -> Iterator[str]:
     others = bitboard_of(pit for pit in node.legal_moves() if pit != best)
     count = awale_kernels.sort_moves(own, opp, others, 0, AWALE_DEPTH - 1, row, state)
     for pit in [best, *(int(awale_kernels.pit_of(move)) for move in row.moves[:count])]:
-        captures = seeds_in(sow(state.game, own, opp, pit)[2])
+        captures = count_seeds(sow(state.game, own, opp, pit)[2])
         sowing = int(awale_kernels.sowing_index(own, pit))
         killer = "yes" if int(row.killer) == sowing else "no"
         shown = "  table" if pit == best else ""
