@@ -280,14 +280,14 @@ def test_its_process_ends_with_the_player(log: Path, habit: str) -> None:
 
 
 def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = LineProcess.lines
+    read_lines = LineProcess.read_lines
 
     def read_late(process: LineProcess, *words: Any) -> Iterator[str]:
         wait_until(lambda: log.exists() and log.read_text())  # the child process has started
-        return lines(process, *words)
+        return read_lines(process, *words)
 
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
-    monkeypatch.setattr(LineProcess, "lines", read_late)
+    monkeypatch.setattr(LineProcess, "read_lines", read_late)
     with pytest.raises(SpecError, match="gave no answer"):
         make_player(make_spec(log, "has a child")).begin(Game.OTHELLO, 1)
     wait_until(lambda: has_ended(int(log.read_text())))

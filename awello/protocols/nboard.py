@@ -150,11 +150,11 @@ class NBoardPlayer(ExternalEnginePlayer):
         process.wait_for(lambda line: re.fullmatch(r"pong\s+1", line))
 
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
-        return self._search(process, record, "go", process.lines(_is_answer, self.time_limit(clock, self.limit)))
+        return self._search(process, record, "go", process.read_lines(_is_answer, self.time_limit(clock, self.limit)))
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         how, seconds = "hint 1" if limit.depth is None else "go", self.time_limit(Clock(), limit)
-        lines = _read_hint(process, seconds) if limit.depth is None else process.lines(_is_answer, seconds)
+        lines = _read_hint(process, seconds) if limit.depth is None else process.read_lines(_is_answer, seconds)
         process.send(f"set depth {min(limit.depth or MAX_DEPTH, MAX_DEPTH)}")
         yield from self._search(process, Record(position), how, lines)
         process.send(f"set depth {self.depth}")
@@ -176,11 +176,11 @@ def _is_answer(line: str) -> bool:
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
     """Yield the output of a `hint` for some seconds, then interrupt it, since a hint has no last line."""
-    end = time.monotonic() + seconds
-    while (line := process.read(end)) is not None:
+    deadline = time.monotonic() + seconds
+    while (line := process.read_line(deadline)) is not None:
         yield line
     process.send("ping 2")
-    yield from process.lines(lambda line: re.fullmatch(r"pong\s+2", line))
+    yield from process.read_lines(lambda line: re.fullmatch(r"pong\s+2", line))
 
 
 def _parse_search(position: Position, line: str) -> Analysis | None:
