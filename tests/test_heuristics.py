@@ -196,17 +196,23 @@ def test_tables_are_the_published_ones() -> None:
 
 def test_a_table_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
+    file.write_text("square_table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
     assert expand_table(load_square_table(str(file)), 8)[7] == 9
-    for content in ("table: [[1, 2], [3]]", "table: 5", "[1]", "table: [[a, b]]", "table:\n" + "  - [1, 2, 3]\n" * 4):
+    for content in (
+        "square_table: [[1, 2], [3]]",
+        "square_table: 5",
+        "[1]",
+        "square_table: [[a, b]]",
+        "square_table:\n" + "  - [1, 2, 3]\n" * 4,
+    ):
         file.write_text(content)
         with pytest.raises(ConfigError, match="4 rows of 4"):
             load_square_table(str(file))
-    file.write_text("table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
+    file.write_text("square_table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
     assert expand_table(load_square_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
     with pytest.raises(ConfigError, match="size 6"):
         expand_table(load_square_table(str(file)), 6)
-    with pytest.raises(ConfigError, match="'missing' is not a table"):
+    with pytest.raises(ConfigError, match="'missing' is not a square table"):
         load_square_table("missing")
 
 

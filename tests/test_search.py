@@ -185,7 +185,7 @@ def test_ties_are_broken_by_chance(spec: str) -> None:
         ("minimax:nothing@3", "'nothing' is not a heuristic"),
         ("minimax:diffscore@3", "'diffscore' is not a heuristic for othello"),
         ("minimax:mixed@3,thresholds=30", "thresholds '30'"),
-        ("minimax@3,table=9", "'9' is not a table"),
+        ("minimax@3,square_table=9", "'9' is not a square table"),
     ],
 )
 def test_invalid_settings_are_rejected(spec: str, part: str) -> None:

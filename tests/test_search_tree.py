@@ -307,7 +307,7 @@ def test_the_command_accepts_positions_and_settings() -> None:
     found = run_tree("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
     assert found["search"] == "negamax:absolute@9,corners=2"
     assert (found["pv"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
-    one, two = (run_tree("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
+    one, two = (run_tree("othello", "--size", "6", "--search", f"minimax@3,square_table={table}") for table in "12")
     assert one["nodes"] == two["nodes"]
     assert one["value"] != two["value"]
 

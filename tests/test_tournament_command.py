@@ -18,7 +18,14 @@ from awello.arena.tournament import Tournament, TournamentResult, play_tournamen
 from awello.cli.tournament import print_report
 
 ENGINE = "gtp@5s,command=node /opt/my/engines/othello.js --level 5"
-SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", ENGINE, "minimax:positional@4,table=2")
+SPECS = (
+    "random",
+    "greedy",
+    "uct@20ms",
+    "alphabeta:mixed@6,thresholds=30-55",
+    ENGINE,
+    "minimax:positional@4,square_table=2",
+)
 
 
 # --- the report -------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ ALLOWED_SETTINGS: dict[str, SettingCheck] = {
     "skip_mirrors": BOOLEAN,
     "strict_cutoff": BOOLEAN,
     "symmetries": _allow_range(1, 8),
-    "table": _allow_values(*SQUARE_TABLES),
+    "square_table": _allow_values(*SQUARE_TABLES),
     "thresholds": _thresholds_error,
     "variety_percent": _allow_range(0, 100),
 }
