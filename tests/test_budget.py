@@ -224,7 +224,7 @@ def test_the_shipped_scores_save_nodes() -> None:
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
 def test_players_with_a_depth_play_like_alphabeta(ordering: str) -> None:
-    one, other = make_player(f"budget:h3@5,move_ordering={ordering}"), make_player("alphabeta:h3@5")
+    one, other = make_player(f"budget:h3@5,learnt_ordering={ordering}"), make_player("alphabeta:h3@5")
     for player in (one, other):
         player.begin(Game.TOURNAMENT, 1)
     for position in some_positions(Game.TOURNAMENT, 12):
@@ -267,7 +267,7 @@ def test_travers_opens_from_the_right() -> None:
         ("budget@129", Game.ABAPA, "needs a number of nodes, a time or a depth up to 128"),
         ("budget@0n", Game.ABAPA, "needs a number of nodes"),
         ("budget,share_factor=2", Game.ABAPA, "share_factor"),
-        ("budget,move_ordering=best", Game.ABAPA, "move_ordering"),
+        ("budget,learnt_ordering=best", Game.ABAPA, "learnt_ordering"),
     ],
 )
 def test_invalid_settings_are_rejected(spec: str, game: Game, part: str) -> None:

@@ -41,7 +41,7 @@ class BudgetState(Layout):
 
     evaluation: HeuristicState
     share_factor: int  # in thousandths; 0 for a search to a depth: the budget is then the depth
-    move_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
+    learnt_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
     node_limit: int  # the search stops after this many nodes
     deepest_ply: int  # the deepest ply reached
     category_scores: Annotated[list[int], CATEGORY_COUNT]  # by category of move
@@ -87,7 +87,7 @@ def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: Budge
     count = 0
     while moves != U(0):
         move, category, score = bit_scan(moves), 0, 0
-        if state.move_ordering != ORDER_NONE:
+        if state.learnt_ordering != ORDER_NONE:
             category = category_of(game, own, opp, move)
             score = state.category_scores[U(category)]
         ply.moves[U(count)] = pack_move(score, move, category)
@@ -100,7 +100,7 @@ def pick_move(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int
     """Return the move at this index; if move ordering is on, first swap it with the best of the remaining moves."""
     first = ply.moves[U(index)]
     largest, chosen = first, index
-    if state.move_ordering != ORDER_NONE:
+    if state.learnt_ordering != ORDER_NONE:
         for other in range(index + 1, count):
             if ply.moves[U(other)] > largest:
                 largest, chosen = ply.moves[U(other)], other
@@ -153,10 +153,10 @@ def search(
         # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cut.
         if value > best:
             best = value
-            if state.move_ordering == ORDER_LIVE:
+            if state.learnt_ordering == ORDER_LIVE:
                 reward_move(ply, index, state)
             if best >= beta:
-                if state.move_ordering == ORDER_LIVE:
+                if state.learnt_ordering == ORDER_LIVE:
                     reward_move(ply, index, state)
                 break
             alpha = max(alpha, best)
@@ -185,6 +185,6 @@ def search_root(
             return index + 1
         if value > best:
             best = value
-            if state.move_ordering == ORDER_LIVE:
+            if state.learnt_ordering == ORDER_LIVE:
                 reward_move(ply, index, state)
     return children

@@ -66,7 +66,7 @@ class BudgetSearch(Evaluator):
         self,
         game: Game,
         heuristic: Heuristic,
-        move_ordering: str = "live",
+        learnt_ordering: str = "live",
         share_factor: float = DEFAULT_SHARE_FACTOR,
         scores: Scores | None = None,
     ) -> None:
@@ -74,7 +74,7 @@ class BudgetSearch(Evaluator):
         super().__init__(game, heuristic, states["evaluation"])
         self.search_state: BudgetState = states[0]
         self.address = address_of(states)
-        self.search_state.move_ordering = ORDERINGS[move_ordering]
+        self.search_state.learnt_ordering = ORDERINGS[learnt_ordering]
         self.category_scores: Scores = states["category_scores"][0]
         self.category_scores[:] = 0 if scores is None else scores
         self.root_moves, self.root_values = states["root_moves"][0], states["root_values"][0]
