@@ -98,7 +98,7 @@ def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt)
-    assert play_tournament(Tournament(Game.OTHELLO4, ("hostile", "random"), 1), tmp_path / "out").interrupted
+    assert play_tournament(Tournament(Game.OTHELLO4, ("hostile", "random"), 1), out=tmp_path / "out").interrupted
     assert not (tmp_path / "out").exists()
 
 

@@ -197,7 +197,7 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
             return sum(client.run(lambda: len(multiprocessing.active_children())).values())
 
         seen: list[int] = []
-        remote = play_tournament(tournament, tmp_path / "remote", address, lambda result: seen.append(bots()))
+        remote = play_tournament(tournament, address, tmp_path / "remote", lambda result: seen.append(bots()))
         assert max(seen) > 0
         wait_until(lambda: bots() == 0)
     local = play_tournament(tournament)

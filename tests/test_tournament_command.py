@@ -116,7 +116,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
     else:
         assert lines_shown == [f"awello: interrupted; run the same command again to resume from {out}"]
     wait_until(lambda: not find_marked(mark))
-    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out=out)
     assert result.played == result.total_rounds
 
 
@@ -131,5 +131,5 @@ def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pyte
         process.kill()
     wait_until(lambda: not find_marked(mark))
     monkeypatch.setenv("AWELLO_PLAYERS", bots)
-    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out=out)
     assert result.played == result.total_rounds

@@ -295,8 +295,8 @@ class TournamentResult:
 
 def play_tournament(
     tournament: Tournament,
-    out: Path | None = None,
     jobs: Jobs = 1,
+    out: Path | None = None,
     on_progress: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
     """Play a tournament; call `on_progress` at the start and after each game.
