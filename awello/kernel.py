@@ -129,14 +129,14 @@ notice = CompileNotice(
 CACHED_KERNELS: set[str] = set()
 
 
-def find_cached() -> set[str]:
+def find_cached_kernels() -> set[str]:
     """Return the names of the kernels in the cache, including those compiled by other processes since the last call."""
     if COMPILED:
         CACHED_KERNELS.update(file.name.rpartition("-")[0] for file in CACHE_FOLDER.rglob("*.nbi"))
     return CACHED_KERNELS
 
 
-find_cached()
+find_cached_kernels()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
@@ -176,7 +176,7 @@ def _compile_once(
     with ExitStack() as stack:
         with suppress(OSError):  # some network file systems have no locks
             stack.enter_context(lock_path(CACHE_FOLDER / f"{function.__module__}.lock"))
-        if is_missing := name not in find_cached():
+        if is_missing := name not in find_cached_kernels():
             notice(name)
         compiled = _compile(function, signature, inline, on_dispatcher)
     if is_missing:

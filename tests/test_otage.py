@@ -27,7 +27,7 @@ from awello.evaluate.otage_memory import (
 )
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.players.otage import OtagePlayer, is_endgame, solve_twice
+from awello.players.otage import OtagePlayer, is_endgame, solve_outcome_then_score
 from awello.players.player import make_player
 from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, OtageOptions
 
@@ -265,7 +265,7 @@ def test_endgames_are_solved_in_two_passes() -> None:
             position = next(each for each in random_game(seed).positions() if (each.own | each.opp).bit_count() == 55)
             if position.over or position.legal_moves() == (PASS,):
                 continue
-            found = solve_twice(engine, position, 10.0)
+            found = solve_outcome_then_score(engine, position, 10.0)
             *_, expected = engine.solve(position)
             assert found and found.exact and found.value == expected.value
             assert is_endgame(position, 0.1) and not is_endgame(Position.start(), 1e9)

@@ -21,7 +21,7 @@ from awello.evaluate.heuristics import EXACT_SCALE
 from awello.kernel import U
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
-from awello.search.negamax import INFINITY, NO_CUTS
+from awello.search.negamax import INFINITY, NO_CUTOFFS
 from awello.search.search_tree import MAX_TREE_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
 from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
@@ -85,7 +85,7 @@ def test_values_after_pruning_are_bounds() -> None:
 def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """Return the value and the numbers of nodes and leaves of the kernel, called at the root with a full window."""
     evaluator.prepare(position, depth)
-    evaluator.state.cut_margin = NO_CUTS if algorithm in PLAIN else 0
+    evaluator.state.cutoff_margin = NO_CUTOFFS if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
     value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic_id, evaluator.state)
     return int(value), evaluator.nodes, evaluator.leaves

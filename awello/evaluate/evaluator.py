@@ -114,7 +114,7 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 class Evaluator:
     """A heuristic prepared for kernels: its id, and a state with its settings and the node counts of a search."""
 
-    cut_margin = 0
+    cutoff_margin = 0
     """How far a value must exceed beta to cause a cutoff."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:

@@ -38,7 +38,7 @@ class HeuristicState(Layout):
 
     inner_nodes: int  # positions whose value comes from their children
     leaves: int  # positions evaluated
-    cut_margin: int  # a value of at least beta + cut_margin causes a cutoff
+    cutoff_margin: int  # a value of at least beta + cutoff_margin causes a cutoff
     # Othello.  Each entry is the sum of the square values for one row and one set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
     mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves

@@ -83,7 +83,7 @@ class AlphaBetaPlayer(TextbookPlayer):
             evaluator = AlphaBetaEvaluator(
                 game, self._make_heuristic(game), self.tt_entries, self.move_ordering, self.skip_mirrors
             )
-        evaluator.cut_margin = int(self.strict_cutoff)
+        evaluator.cutoff_margin = int(self.strict_cutoff)
         return evaluator
 
     def _algorithm_name(self) -> str:

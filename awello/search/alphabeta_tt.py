@@ -204,7 +204,7 @@ def search(
         if value > best:
             best, best_move = value, move
             alpha = max(alpha, best)
-        if alpha >= beta + state.evaluation.cut_margin:
+        if alpha >= beta + state.evaluation.cutoff_margin:
             break
     # Step 5. Store the result.
     store_tt(own, opp, best, floor, beta, depth, best_move, state)

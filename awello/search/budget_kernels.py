@@ -7,8 +7,8 @@ below 1 is a leaf.  As a result, variations with few alternatives are searched d
 
 Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves whose category has a higher
 score are tried earlier.  When the move at index `i` is better than all moves before it, the score of its category rises
-by `i`, and the score of the category of each earlier move falls by 1.  If the move also causes a cut, the scores change
-by the same amounts again.  Scores are kept between searches.
+by `i`, and the score of the category of each earlier move falls by 1.  If the move also causes a cutoff, the scores
+change by the same amounts again.  Scores are kept between searches.
 
 Leaves are at different depths, so the search sets `opponent_at_leaf` before it evaluates each leaf.  Nodes and leaves
 are counted as in `negamax`.
@@ -150,7 +150,7 @@ def search(
         value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic_id, state)
         if reached_node_limit(state):
             return best
-        # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cut.
+        # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cutoff.
         if value > best:
             best = value
             if state.learnt_ordering == ORDER_LIVE:

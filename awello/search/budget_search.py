@@ -36,7 +36,7 @@ FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
 # Bounds of the expected growth in nodes when the budget doubles.  The growth between the last two searches is clipped
 # to this range, so that one unusual growth neither leads to a search that cannot finish nor prevents one that can.
 NODE_GROWTH_BOUNDS = (1.5, 6.0)
-TIME_FRACTION = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
+TIME_SHARE = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
 
 Scores = npt.NDArray[np.int64]
 
@@ -95,7 +95,7 @@ class BudgetSearch(Evaluator):
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
         while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET_NODES:
             elapsed = time.perf_counter() - started
-            left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
+            left = TIME_SHARE * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
             if last * min(max(last / before, NODE_GROWTH_BOUNDS[0]), NODE_GROWTH_BOUNDS[1]) > left:
                 break
             budget *= 2

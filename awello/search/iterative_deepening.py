@@ -41,7 +41,7 @@ ASPIRATION_DELTA = 4000
 PLY_CAPACITY = 1 << 12  # refutations per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 NO_NODE_LIMIT = 1 << 62
 MIN_ROOT_MOVES = 4  # m in the estimate is at least this: if the root has few moves, later positions usually have more
-TIME_FRACTION = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
+TIME_SHARE = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
 SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
     "d2 e2 b4 b5 d7 e7 g4 g5 b3 c2 b6 c7 g6 f7 g3 f2 a7 a2 g1 h2 b1 b8 h7 g8 b2 g2 b7 g7"
@@ -282,4 +282,4 @@ def _nodes_within(seconds: float, last: Iteration) -> int:
     """Return the number of nodes that can be searched in `seconds` at the speed of the last depth."""
     if math.isinf(seconds):
         return NO_NODE_LIMIT
-    return int(TIME_FRACTION * max(0.0, seconds) * last.nodes / last.seconds)
+    return int(TIME_SHARE * max(0.0, seconds) * last.nodes / last.seconds)
