@@ -120,7 +120,7 @@ class KernelCompiler:
             while self._running and not required <= self._ready:
                 self._condition.wait()
                 for name in self._started[shown:] if show else ():
-                    kernel.find_cached_kernels()  # updates the number of kernels left to compile, which the notice shows
+                    kernel.find_cached_kernels()  # updates the number of kernels left, which the notice shows
                     kernel.notice(name)
                     shown += 1
         if shown:

@@ -115,7 +115,7 @@ class OtagePatternStatistics:
 # ---- the memory -----------------------------------------------------------------------------------------------------
 @dataclass
 class OtageMemory:
-    """What Otage has learnt: the number of games, the factors and the results of the patterns."""
+    """Otage's memory: the number of games, the factors and the results of the patterns."""
 
     games: int = 0
     autoplay_games: int = 0
@@ -154,7 +154,8 @@ class OtageMemory:
         factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERM_NAMES, self.factors, strict=True))
         counts = f"games = {self.games}\nautoplay = {self.autoplay_games}\n"
         patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
-        return f"# What Otage has learnt; docs/otage.md explains this file.\n{counts}\n[factors]\n{factors}\n{patterns}"
+        header = "# Otage's memory; see docs/otage.md for the format.\n"
+        return f"{header}{counts}\n[factors]\n{factors}\n{patterns}"
 
     def save(self, file: Path) -> None:
         """Write the file atomically."""

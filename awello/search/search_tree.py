@@ -1,10 +1,10 @@
 """The textbook searches in plain Python, which keep every node so that the tree can be drawn.
 
-A `TreeSource` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.  A
-child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as those
-that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how they
-state values and windows: minimax from the point of view of the maximiser, negamax from the point of view of the mover
-at each node.
+A `TreeSource` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.
+A child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as
+those that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how
+they state values and windows: minimax from the point of view of the maximiser, negamax from the point of view of the
+mover at each node.
 """
 
 import json
