@@ -215,7 +215,7 @@ def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
 
 
 @instruction("uint64(uint64, uint64)", _emit_moves)
-def moves_of(own: U, opp: U) -> U:
+def find_moves(own: U, opp: U) -> U:
     """Return the legal moves on an 8x8 board: the squares where the mover flips at least one disc."""
     empty = ~(int(own) | int(opp)) & ALL_BITS
     reached = 0
@@ -225,7 +225,7 @@ def moves_of(own: U, opp: U) -> U:
 
 
 @instruction("uint64(uint64, uint64, int64)", emit_flips)
-def flips_of(own: U, opp: U, square: int) -> U:
+def find_flips(own: U, opp: U, square: int) -> U:
     """Return the opponent's discs that a move on `square` flips."""
     flips = 0
     for run, behind in _follow_directions(opp, 1 << int(square)):

@@ -42,6 +42,11 @@ OnDispatcher = Callable[[Any], object]
 
 U = np.uint64
 Words = npt.NDArray[np.uint64]
+Int16Array = npt.NDArray[np.int16]
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+Float32Array = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.floating]  # of any precision
 COMPILED = not config.DISABLE_JIT
 LAZY_VARIABLE = "AWELLO_LAZY_KERNELS"  # set while kernels are compiled in the background: see `LazyKernel`
 PACKAGE = Path(__file__).parent
@@ -124,14 +129,14 @@ notice = CompileNotice(
 CACHED_KERNELS: set[str] = set()
 
 
-def find_cached() -> set[str]:
+def find_cached_kernels() -> set[str]:
     """Return the names of the kernels in the cache, including those compiled by other processes since the last call."""
     if COMPILED:
         CACHED_KERNELS.update(file.name.rpartition("-")[0] for file in CACHE_FOLDER.rglob("*.nbi"))
     return CACHED_KERNELS
 
 
-find_cached()
+find_cached_kernels()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
@@ -171,7 +176,7 @@ def _compile_once(
     with ExitStack() as stack:
         with suppress(OSError):  # some network file systems have no locks
             stack.enter_context(lock_path(CACHE_FOLDER / f"{function.__module__}.lock"))
-        if is_missing := name not in find_cached():
+        if is_missing := name not in find_cached_kernels():
             notice(name)
         compiled = _compile(function, signature, inline, on_dispatcher)
     if is_missing:

@@ -30,7 +30,7 @@ Worker = subprocess.Popen[str]
 
 def kernels_are_missing() -> bool:
     """Return whether some kernels are not in the cache yet."""
-    return kernel.COMPILED and len(kernel.find_cached()) < kernel.notice.total
+    return kernel.COMPILED and len(kernel.find_cached_kernels()) < kernel.notice.total
 
 
 # --- the order of modules ---------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class KernelCompiler:
             while self._running and not required <= self._ready:
                 self._condition.wait()
                 for name in self._started[shown:] if show else ():
-                    kernel.find_cached()  # updates the number of kernels left to compile, which the notice shows
+                    kernel.find_cached_kernels()  # updates the number of kernels left, which the notice shows
                     kernel.notice(name)
                     shown += 1
         if shown:

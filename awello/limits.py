@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from awello.errors import SpecError
 
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+SECONDS_PER_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MAX_PLIES, MAX_NODES = 10**9 - 1, 10**18 - 1  # the largest numbers that `parse_limit` accepts
 
 
@@ -15,14 +15,14 @@ def parse_duration(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m|h)?", text.strip())
     if not match:
         raise SpecError(f"{text!r} is not a duration: write 100ms, 30s, 5m or 1h")
-    return float(match[1]) * UNITS[match[2] or "s"]
+    return float(match[1]) * SECONDS_PER_UNIT[match[2] or "s"]
 
 
 def format_duration(seconds: float) -> str:
     """Format a duration as accepted by `parse_duration`, in the largest unit that gives a whole number."""
     for unit in ("h", "m", "s"):
-        if seconds >= UNITS[unit] and math.isclose(seconds / UNITS[unit] % 1, 0, abs_tol=1e-12):
-            return f"{seconds / UNITS[unit]:.12g}{unit}"
+        if seconds >= SECONDS_PER_UNIT[unit] and math.isclose(seconds / SECONDS_PER_UNIT[unit] % 1, 0, abs_tol=1e-12):
+            return f"{seconds / SECONDS_PER_UNIT[unit]:.12g}{unit}"
     return f"{seconds * 1000:.12g}ms"
 
 

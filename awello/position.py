@@ -71,7 +71,7 @@ class Position:
     @property
     def empties(self) -> int:
         """The number of empty squares on an Othello board."""
-        return self.game.points - (self.own | self.opp).bit_count()
+        return self.game.max_score - (self.own | self.opp).bit_count()
 
     @property
     def board_words(self) -> tuple[int, int]:
@@ -226,11 +226,11 @@ def parse_position(text: str, game: Game | None = None) -> Position:
     """Parse a position; without `game`, the format determines the game (abapa for an Awalé diagram)."""
     if (expected := game) is None:
         expected = next(usual for usual in reversed(DEFAULT_BY_FAMILY.values()) if usual.adapter.is_position(text))
-    first, second, side, number = expected.adapter.parse_position(text)
-    if game not in (None, number):
+    first, second, side, game_id = expected.adapter.parse_position(text)
+    if game not in (None, game_id):
         size = expected.size
         raise NotationError(
-            f"the board has size {Game(number).size}, not {size}: "
-            f"give a board of size {size}, or choose the game {Game(number)}"
+            f"the board has size {Game(game_id).size}, not {size}: "
+            f"give a board of size {size}, or choose the game {Game(game_id)}"
         )
-    return Position(Game(number), *((second, first) if side else (first, second)), side)
+    return Position(Game(game_id), *((second, first) if side else (first, second)), side)

@@ -51,7 +51,7 @@ class RulesJson(BaseModel):
     variant: str | None = Field(description="The variant of Awalé; null for Othello")
     sides: tuple[str, str]
     unit: str = Field(description="`discs` or `seeds`")
-    points: int = Field(description="The number of squares of the Othello board, or of seeds in Awalé")
+    max_score: int = Field(description="The largest score: the number of squares or seeds")
     inaccuracy: float = Field(description="The smallest loss that a review marks as an inaccuracy")
     start: str = Field(description="The start position")
     has_draw_offers: bool

@@ -21,7 +21,7 @@ from typing import Any
 
 from awello import Game, Position
 from awello.arena.match import Match, play_match
-from awello.arena.openings import load_openings, random_opening
+from awello.arena.openings import draw_random_opening, load_openings
 from awello.engine.engine import Engine
 from awello.engine.iterative_search import IterativeSearch
 from awello.engine.levels import OPPONENT_SPECS
@@ -128,7 +128,7 @@ def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, .
     if game == Game.OTHELLO and file.exists():
         openings = load_openings(file, game)
         return list(openings[:: len(openings) // count][:count])
-    return [random_opening(game, OPENING_PLIES[game], str(number)) for number in range(count)]
+    return [draw_random_opening(game, OPENING_PLIES[game], str(number)) for number in range(count)]
 
 
 def play(
@@ -180,7 +180,7 @@ def measure_levels(args: argparse.Namespace) -> Result:
         for weaker, stronger in pairwise(steps):
             pairs = TIMED_OPPONENT_PAIRS if TIMED_OPPONENT_PATTERN.search(stronger) else args.pairs
             played = TIMED_OPPONENT_PATTERN.sub(QUICK_LIMIT, stronger)
-            openings = tuple(random_opening(game, OPENING_PLIES[game], str(number)) for number in range(pairs))
+            openings = tuple(draw_random_opening(game, OPENING_PLIES[game], str(number)) for number in range(pairs))
             result = play_match(Match(game, played, weaker, 2 * pairs, 1, openings))
             step = {"game": str(game), "weaker": weaker, "stronger": played, "games": result.games}
             levels.append(step | {"wins": result.wins, "draws": result.draws, "losses": result.losses})

@@ -74,39 +74,45 @@ AREAS: dict[str, tuple[Constant, ...]] = {
     ),
     "Othello: move ordering": (
         Constant(
-            "KEY_PER_REPLY",
+            "SORT_KEY_PER_REPLY",
             ENDGAME,
             ("12", "20", "24"),
             TWO_PHASES,
             "values above 16 have no effect in solve; values from 12 to 16 are best in midgame",
         ),
         Constant(
-            "KEY_PER_CORNER",
+            "SORT_KEY_PER_CORNER",
             ENDGAME,
             ("0", "16", "32"),
             (*SOLVE_CHECKED, "midgame"),
             "16 is better than 24 in solve and solve-more",
         ),
         Constant(
-            "KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), TWO_PHASES, "parity helps; its weight has little effect"
+            "SORT_KEY_IN_ODD_QUADRANT",
+            ENDGAME,
+            ("0", "-4", "-12"),
+            TWO_PHASES,
+            "parity helps; its weight has little effect",
         ),
-        Constant("KEY_CORNER", MIDGAME, ("0", "-8", "-32"), TWO_PHASES, "0 and -8 have no effect; -32 costs nodes"),
         Constant(
-            "KEY_X_SQUARE",
+            "SORT_KEY_CORNER", MIDGAME, ("0", "-8", "-32"), TWO_PHASES, "0 and -8 have no effect; -32 costs nodes"
+        ),
+        Constant(
+            "SORT_KEY_X_SQUARE",
             MIDGAME,
             ("0", "6", "24"),
             TWO_PHASES,
             "0 adds 3 % to the total nodes of solve; the other values have no effect",
         ),
         Constant(
-            "KEY_PER_DISC",
+            "SORT_KEY_PER_DISC",
             OTHELLO,
             ("6", "8", "14", "20"),
             TWO_PHASES,
             "higher values save up to 2 % of the nodes in midgame",
         ),
         Constant(
-            "KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "4 is the best value for solving"
+            "SORT_KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "4 is the best value for solving"
         ),
         Constant(
             "NEAR_END_EMPTIES", OTHELLO, ("26", "34"), TWO_PHASES, "34 costs nodes; 26 has no effect on these positions"

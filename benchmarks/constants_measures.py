@@ -21,7 +21,7 @@ from awello import Game, Position, parse_transcript
 from awello.analysis import Analysis
 from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
-from awello.engine.tablebase import seeds_on_board
+from awello.engine.tablebase import count_board_seeds
 from awello.formats.obf import parse_obf
 from awello.formats.transcript import play_names
 from awello.formats.wthor import read_wthor
@@ -68,7 +68,7 @@ def load_awale_positions(data: Path, count: int) -> list[Position]:
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
     chosen = [game[ply] for game in games or [play_awale_game()] for ply in SEARCHED_PLIES if ply < len(game) - 1]
-    return [position for position in chosen if seeds_on_board(position) >= MIN_BOARD_SEEDS][:count]
+    return [position for position in chosen if count_board_seeds(position) >= MIN_BOARD_SEEDS][:count]
 
 
 def play_awale_game() -> list[Position]:

@@ -19,11 +19,18 @@ from rich.table import Table
 
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
-from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_flips, find_moves, popcount
 from awello.engine.bench import BENCH_GAMES, run_bench
 from awello.engine.engine import Engine
 from awello.evaluate.evaluator import Evaluator, Heuristic
-from awello.evaluate.patterns import PatternRow, StageWeights, evaluate_mobility, evaluate_row, fill_row, update_row
+from awello.evaluate.patterns import (
+    PatternIndices,
+    StageWeights,
+    evaluate_mobility,
+    evaluate_patterns,
+    fill_indices,
+    update_indices,
+)
 from awello.evaluate.perceptron_weights import load_perceptron
 from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, kernel
@@ -95,27 +102,29 @@ def measure_champion() -> Measurement:
     return Measurement(f"champion, {nodes:,} nodes", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
-@kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
-def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
+@kernel("int64(uint64, uint64, PatternIndices, PatternIndices, StageWeights)")
+def evaluate_moves(own: U, opp: U, indices: PatternIndices, child: PatternIndices, weights: StageWeights) -> int:
     """Evaluate the board after each legal move in a position; return the number of moves."""
-    moves, total = moves_of(own, opp), 0
+    moves, total = find_moves(own, opp), 0
     count = popcount(moves)
     while moves != U(0):
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
-        flips = flips_of(own, opp, square)
-        update_row(row, square, flips, child)
-        total += evaluate_row(child, weights) + evaluate_mobility(opp ^ flips, own | flips | bit(square), weights)
+        flips = find_flips(own, opp, square)
+        update_indices(indices, square, flips, child)
+        total += evaluate_patterns(child, weights) + evaluate_mobility(opp ^ flips, own | flips | bit(square), weights)
     return count if total != 1 << 40 else 0
 
 
-@kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
-def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
+@kernel("int64(uint64[:, ::1], PatternIndices[::1], PatternIndices, StageWeights)")
+def evaluate_all(
+    boards: "npt.NDArray[U]", indices: "npt.NDArray[Any]", child: PatternIndices, weights: StageWeights
+) -> int:
     """Evaluate the legal moves on all boards, 100 times each; return the number of evaluations."""
     count = 0
     for _ in range(100):
         for index in range(boards.shape[0]):
-            count += evaluate_moves(boards[index, 0], boards[index, 1], rows[index], child, weights)
+            count += evaluate_moves(boards[index, 0], boards[index, 1], indices[index], child, weights)
     return count
 
 
@@ -124,10 +133,10 @@ def measure_evaluation() -> Measurement:
     positions = [position for game in BENCH_GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
-    rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])
-    for row, position in zip(rows, chosen, strict=True):
-        fill_row(position.own, position.opp, row)
-    rate = measure_best_rate(lambda: evaluate_all(boards, rows, PatternRow.new(), weights), 10)
+    indices, weights = PatternIndices.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])
+    for board_indices, position in zip(indices, chosen, strict=True):
+        fill_indices(position.own, position.opp, board_indices)
+    rate = measure_best_rate(lambda: evaluate_all(boards, indices, PatternIndices.new(), weights), 10)
     return Measurement("pattern evaluations, each after a move", rate / 1e6, "M/s", "make bench")
 
 

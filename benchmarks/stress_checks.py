@@ -15,8 +15,8 @@ import numpy as np
 
 from awello import Game, Position
 from awello.analysis import Analysis
-from awello.engine.retrograde import LEVEL_OFFSETS
-from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
+from awello.engine.retrograde import LAYER_OFFSETS
+from awello.engine.tablebase import Tablebase, count_board_seeds, load_or_build_tablebase, solve_layer
 from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.kernel import U
@@ -33,11 +33,11 @@ EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 @cache
 def load_endgames(game: Game) -> Tablebase:
     """Build, in memory, a tablebase with more seeds than the engine's."""
-    base = load_or_build(game)
-    table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
+    base = load_or_build_tablebase(game)
+    table = np.zeros(LAYER_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
-    for level in range(base.seeds + 1, base.seeds + EXTRA_TABLEBASE_SEEDS + 1):
-        solve_level(game, table, level, 1, lambda passes: None)
+    for layer in range(base.seeds + 1, base.seeds + EXTRA_TABLEBASE_SEEDS + 1):
+        solve_layer(game, table, layer, 1, lambda passes: None)
     return Tablebase(game, base.seeds + EXTRA_TABLEBASE_SEEDS, table)
 
 
@@ -66,9 +66,11 @@ def compute_exact_value(position: Position) -> int | None:
     if empties <= MAX_REFERENCE_EMPTIES:
         return solve_by_minimax(convert_to_reference(position))
     evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
-    bound = EXACT_SCALE * position.game.points
+    bound = EXACT_SCALE * position.game.max_score
     words = U(position.own), U(position.opp)
-    value = search(int(position.game), *words, -bound, bound, 2 * empties, evaluator.heuristic, evaluator.search_state)
+    value = search(
+        int(position.game), *words, -bound, bound, 2 * empties, evaluator.heuristic_id, evaluator.search_state
+    )
     return int(value) // EXACT_SCALE
 
 
@@ -76,7 +78,7 @@ def compute_exact_move_value(position: Position, move: int) -> int | None:
     """Return the exact value of a move, ignoring repetitions of earlier positions."""
     after = replace(position.after(move), past=frozenset())
     value = compute_exact_value(after)
-    gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
+    gain = count_board_seeds(position) - count_board_seeds(after) if position.game.family == "awale" else 0
     return None if value is None else gain - value
 
 
@@ -92,11 +94,11 @@ class AnalysisChecker:
 
     def check(self, analysis: Analysis) -> Counter[str]:
         """Raise `AssertionError` if an analysis is wrong; return the number of comparisons by kind."""
-        points, values = self.position.game.points, dict(analysis.candidates)
+        max_score, values = self.position.game.max_score, dict(analysis.candidates)
         context = f"{self.position!r}: {analysis}"
         assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
         assert len(values) == len(analysis.candidates) in (1, min(self.multipv, len(self.allowed_moves))), context
-        assert analysis.value == values[analysis.move] == max(values.values()) and abs(analysis.value) <= points, (
+        assert analysis.value == values[analysis.move] == max(values.values()) and abs(analysis.value) <= max_score, (
             context
         )
         assert analysis.exact == (analysis.move in analysis.exact_moves) and values.keys() >= set(

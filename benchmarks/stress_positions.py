@@ -8,7 +8,7 @@ from typing import Any
 from stress_unreachable import make_unreachable_position
 
 from awello import Game, Position, format_position, parse_position
-from awello.engine.tablebase import seeds_on_board, split_captures_evenly
+from awello.engine.tablebase import count_board_seeds, split_captures_evenly
 from awello.limits import Limit
 from awello.rules.awale import TOTAL_SEEDS
 from awello.rules.othello import BOARD_MASKS
@@ -19,7 +19,7 @@ DAMAGING_CHARACTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 def make_random_position(game: Game, rng: random.Random) -> Position:
     """Return a position of a random game, or an artificial or unreachable one; the game is rarely over in it."""
     for _ in range(5):
-        remaining = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
+        remaining = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.max_score + 1)))
         position = (make_played_position if rng.random() < 0.6 else make_artificial_position)(game, remaining, rng)
         if rng.random() < 0.1:
             position = make_unreachable_position(game, rng)
@@ -32,7 +32,7 @@ def make_played_position(game: Game, remaining: int, rng: random.Random) -> Posi
     """Play a random game until `remaining` empty squares or seeds on the board are left; rarely stop earlier."""
 
     def count_remaining(position: Position) -> int:
-        return position.empties if game.family == "othello" else seeds_on_board(position)
+        return position.empties if game.family == "othello" else count_board_seeds(position)
 
     position = Position.start(game)
     while not position.over and count_remaining(position) > remaining and rng.random() > 0.002:
@@ -45,7 +45,7 @@ def make_artificial_position(game: Game, remaining: int, rng: random.Random) -> 
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
         squares, share = [square for square in range(64) if BOARD_MASKS[game.size] >> square & 1], rng.random()
-        discs = sum(1 << square for square in rng.sample(squares, game.points - remaining))
+        discs = sum(1 << square for square in rng.sample(squares, game.max_score - remaining))
         own = sum(1 << square for square in squares if discs >> square & 1 and rng.random() < share)
         return Position(game, own, discs ^ own, side)
     pits = rng.sample(range(12), rng.randint(1, 12))

@@ -112,7 +112,7 @@ class SearchRunner:
 
     def analyse(self, position: Position) -> Iterator[Analysis]:
         """Yield the analyses of each search."""
-        empties = self.game.points - (position.own | position.opp).bit_count()
+        empties = self.game.max_score - (position.own | position.opp).bit_count()
         for engine in self.engines:
             yield from engine.analyse(position, Limit(depth=2), multipv=64)
             if self.game.family == "othello" and empties <= 6:

@@ -14,8 +14,8 @@ from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
-from awello.engine.retrograde import LEVEL_OFFSETS
-from awello.engine.tablebase import Tablebase, solve_level
+from awello.engine.retrograde import LAYER_OFFSETS
+from awello.engine.tablebase import Tablebase, solve_layer
 from awello.engine.threads import SearchRequest, SearchThreads
 from awello.engine.transposition_table import TranspositionTable
 from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
@@ -37,23 +37,23 @@ from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analys
 ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty after these moves
 
 
-def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
+def print_rules(game_id: int, own: U, opp: U, games: int, rng: random.Random) -> None:
     """Play random games; for each position, print the results of the functions that implement the rules."""
     for _ in range(games):
         pair = own, opp
         while True:
-            moves = int(kernels.legal_moves(number, *pair))
-            over = bool(kernels.is_over(number, *pair))
-            print(number, *map(int, pair), moves, over, int(kernels.score(number, *pair)))
-            if number < awale.ABAPA:
+            moves = int(kernels.legal_moves(game_id, *pair))
+            over = bool(kernels.is_over(game_id, *pair))
+            print(game_id, *map(int, pair), moves, over, int(kernels.score(game_id, *pair)))
+            if game_id < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
             for move in (-1, 2, END_OF_GAME):
-                key, canonical_move = compute_position_key(number, *pair, move)
+                key, canonical_move = compute_position_key(game_id, *pair, move)
                 print(int(key), int(canonical_move))
             if over:
                 break
             choices = [move for move in range(64) if moves >> move & 1]
-            pair = kernels.play(number, *pair, rng.choice(choices)) if choices else (pair[1], pair[0])
+            pair = kernels.play(game_id, *pair, rng.choice(choices)) if choices else (pair[1], pair[0])
 
 
 def print_searches() -> None:
@@ -98,18 +98,18 @@ def print_engine() -> None:
 
 def print_awale() -> None:
     """Print Awalé tablebases as bytes, the results of a search with them, and the positions of a self-play game."""
-    for number in range(awale.ABAPA, awale.ROMEIN + 1):
-        table = np.zeros(int(LEVEL_OFFSETS[4]), np.uint8)
-        for level in range(1, 4):
-            solve_level(Game(number), table, level, 1, lambda passes: None)
-        print(number, table.tobytes().hex())
-        position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
+    for game_id in range(awale.ABAPA, awale.ROMEIN + 1):
+        table = np.zeros(int(LAYER_OFFSETS[4]), np.uint8)
+        for layer in range(1, 4):
+            solve_layer(Game(game_id), table, layer, 1, lambda passes: None)
+        print(game_id, table.tobytes().hex())
+        position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(game_id))
         for weights in (None, load_awale_network_weights()):
             worker = AwaleWorker(
-                0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights
+                0, Tablebase(Game(game_id), 3, table), TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights
             )
             threads = SearchThreads([worker], worker.tt)
-            threads.start()
+            threads.begin_search()
             for depth in (2, 4):
                 found = threads.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, threads.nodes, threads.probe_best_move(position.after(found.move)))
@@ -150,11 +150,11 @@ def print_perceptrons() -> None:
 def main() -> None:
     """Print all results."""
     rng = random.Random(8)
-    for number in range(3):
-        print_rules(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)
-    for number in range(3, 6):
-        print_rules(number, U(awale.START_ROW), U(awale.START_ROW), 4, rng)
-        print(int(kernels.perft(number, U(awale.START_ROW), U(awale.START_ROW), 3)))
+    for game_id in range(3):
+        print_rules(game_id, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)
+    for game_id in range(3, 6):
+        print_rules(game_id, U(awale.START_ROW), U(awale.START_ROW), 4, rng)
+        print(int(kernels.perft(game_id, U(awale.START_ROW), U(awale.START_ROW), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     print_searches()
     print_otage()

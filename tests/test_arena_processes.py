@@ -14,7 +14,7 @@ from awello import Game
 from awello.arena.runner import PlayerCache
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotGame, Tournament, play_tournament, to_bot_game
-from awello.arena.workers import worker_pool
+from awello.arena.workers import open_worker_pool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux only")
 MIB = 1 << 20
@@ -98,7 +98,7 @@ def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt)
-    assert play_tournament(Tournament(Game.OTHELLO4, ("hostile", "random"), 1), tmp_path / "out").interrupted
+    assert play_tournament(Tournament(Game.OTHELLO4, ("hostile", "random"), 1), out=tmp_path / "out").interrupted
     assert not (tmp_path / "out").exists()
 
 
@@ -113,7 +113,7 @@ def child() -> Iterator[multiprocessing.Process]:
 
 
 def test_only_workers_are_ended(child: multiprocessing.Process) -> None:
-    with worker_pool(2) as each:
+    with open_worker_pool(2) as each:
         workers = set(each(get_pid, range(8)))
     assert not [pid for pid in workers if is_running(pid)]
     assert child.is_alive()

@@ -14,8 +14,8 @@ from awello.engine import tablebase
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import SEED_VALUE
 from awello.engine.engine import Engine
-from awello.engine.retrograde import LEVEL_OFFSETS
-from awello.engine.tablebase import load_or_build, seeds_on_board, split_captures_evenly
+from awello.engine.retrograde import LAYER_OFFSETS
+from awello.engine.tablebase import count_board_seeds, load_or_build_tablebase, split_captures_evenly
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT
@@ -58,7 +58,7 @@ def set_weights_of(engine: Engine, weights: np.ndarray) -> None:
 def children(position: Position) -> list[tuple[int, Position]]:
     """Return, for each move, the number of seeds that it captures and the position after it."""
     return [
-        (seeds_on_board(position) - seeds_on_board(after), after)
+        (count_board_seeds(position) - count_board_seeds(after), after)
         for after in (split_captures_evenly(position.after(move)) for move in position.legal_moves())
     ]
 
@@ -74,7 +74,7 @@ def known_value(position: Position) -> int | None:
     """Return the exact value if the game is over or the tablebase covers the position, otherwise None."""
     if not position.legal_moves():
         return final_value(position)
-    tablebase = load_or_build(position.game)
+    tablebase = load_or_build_tablebase(position.game)
     return SEED_VALUE * tablebase.value(position) if tablebase.covers(position) else None
 
 
@@ -104,7 +104,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
     with Engine(game, hash=1, heuristic=DIFFSCORE) as simple, Engine(game, hash=1) as learnt:
         set_weights_of(learnt, weights)
         for position in map(split_captures_evenly, positions(game, 10)):
-            if load_or_build(game).covers(position):
+            if load_or_build_tablebase(game).covers(position):
                 continue
             for depth in (1, 2, 3, 4):
                 for engine, judge in ((simple, None), (learnt, weights)):
@@ -120,10 +120,10 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
 
 @pytest.mark.parametrize("game", VARIANTS)
 def test_exact_values_match_the_tablebase(game: Game) -> None:
-    table = np.zeros(int(LEVEL_OFFSETS[10]), np.uint8)
-    for level in range(7 if game == Game.TOURNAMENT else 1, 10):
-        tablebase.solve_level(game, table, level, 1, lambda passes: None)
-    judge, rng, proved, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
+    table = np.zeros(int(LAYER_OFFSETS[10]), np.uint8)
+    for layer in range(7 if game == Game.TOURNAMENT else 1, 10):
+        tablebase.solve_layer(game, table, layer, 1, lambda passes: None)
+    judge, rng, exact, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
     with Engine(game, hash=4) as engine:
         for _ in range(200):
             pits = [0] * 12
@@ -136,16 +136,16 @@ def test_exact_values_match_the_tablebase(game: Game) -> None:
                 continue
             *_, found = engine.analyse(position, Limit(depth=9), multipv=1)
             if found.exact:
-                proved += 1
+                exact += 1
                 assert found.value == judge.value(position)
-                assert judge.values(position)[found.move] == found.value
+                assert judge.move_values(position)[found.move] == found.value
                 assert found.exact_moves == (found.move,)
             *_, found = engine.analyse(position, Limit(depth=9), multipv=6)
             some += 0 < len(found.exact_moves) < len(found.candidates)
             assert (found.move in found.exact_moves) == found.exact
             values = dict(found.candidates)
-            assert all(values[move] == judge.values(position)[move] for move in found.exact_moves)
-    assert proved >= 5
+            assert all(values[move] == judge.move_values(position)[move] for move in found.exact_moves)
+    assert exact >= 5
     assert some
 
 
@@ -155,8 +155,9 @@ def test_a_repeated_position_ends_the_game(game: Game) -> None:
     seen = 0
     with Engine(game, hash=1) as engine:
         for position in positions(game, 40):
-            quiet = [m for m in position.legal_moves() if seeds_on_board(position.after(m)) == seeds_on_board(position)]
-            if load_or_build(game).covers(position) or not quiet:
+            seeds = count_board_seeds(position)
+            quiet = [move for move in position.legal_moves() if count_board_seeds(position.after(move)) == seeds]
+            if load_or_build_tablebase(game).covers(position) or not quiet:
                 continue
             again = position.after(quiet[0])
             position = replace(position, past=position.past | {(again.own, again.opp, again.side)})

@@ -19,7 +19,7 @@ from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
 from awello.engine.awale_state import SEED_VALUE
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.engine import Engine
-from awello.engine.tablebase import load_or_build, seeds_on_board
+from awello.engine.tablebase import count_board_seeds, load_or_build_tablebase
 from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
@@ -106,7 +106,7 @@ def test_encoded_boards_agree_with_the_search() -> None:
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
 def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
-    base = load_or_build(game)
+    base = load_or_build_tablebase(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), None)
     worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
@@ -128,7 +128,7 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
         if index + 1 < len(mixed):
             following = mixed[index + 1]
             child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
-            assert mixed[index].captured == seeds_on_board(position) - seeds_on_board(child)
+            assert mixed[index].captured == count_board_seeds(position) - count_board_seeds(child)
         else:  # after the last position, the tablebase or the end of the game decides
             rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
         expected = [0.4 * searched[index].value + 0.6 * (mixed[index].captured - value) for value in rest]

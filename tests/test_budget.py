@@ -35,10 +35,10 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     if not position.legal_moves():
         first, second = position.score()
         return sign * EXACT_SCALE * (second - first if position.side else first - second)
-    if evaluator.heuristic <= DIFFSCORE:
-        return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
+    if evaluator.heuristic_id <= DIFFSCORE:
+        return sign * int(estimate(int(position.game), evaluator.heuristic_id, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
-    value = awale.evaluate_features(evaluator.heuristic, mine, theirs, evaluator.state.weights)
+    value = awale.evaluate_features(evaluator.heuristic_id, mine, theirs, evaluator.state.weights)
     return int(value) - int(evaluator.state.root_value)
 
 
@@ -224,7 +224,7 @@ def test_the_shipped_scores_save_nodes() -> None:
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
 def test_players_with_a_depth_play_like_alphabeta(ordering: str) -> None:
-    one, other = make_player(f"budget:h3@5,move_ordering={ordering}"), make_player("alphabeta:h3@5")
+    one, other = make_player(f"budget:h3@5,learnt_ordering={ordering}"), make_player("alphabeta:h3@5")
     for player in (one, other):
         player.begin(Game.TOURNAMENT, 1)
     for position in some_positions(Game.TOURNAMENT, 12):
@@ -267,7 +267,7 @@ def test_travers_opens_from_the_right() -> None:
         ("budget@129", Game.ABAPA, "needs a number of nodes, a time or a depth up to 128"),
         ("budget@0n", Game.ABAPA, "needs a number of nodes"),
         ("budget,share_factor=2", Game.ABAPA, "share_factor"),
-        ("budget,move_ordering=best", Game.ABAPA, "move_ordering"),
+        ("budget,learnt_ordering=best", Game.ABAPA, "learnt_ordering"),
     ],
 )
 def test_invalid_settings_are_rejected(spec: str, game: Game, part: str) -> None:

@@ -29,8 +29,8 @@ from awello.club.stored_games import row_to_game_state
 from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
 from awello.players.player import Choice
-from awello.protocols import club as clubs
-from awello.protocols.club import BotPolicy, ClubBot
+from awello.protocols import club_bot
+from awello.protocols.club_bot import BotPolicy, ClubBot
 
 SEEK = BotPolicy(seek=(Game.OTHELLO4, Clock(60.0)))
 
@@ -119,7 +119,7 @@ def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.Mo
         async with run_bots(bots):
             await wait_until_async(lambda: any("won, resigned" in line for line in log))
 
-    monkeypatch.setattr(clubs, "choose_move", fail)
+    monkeypatch.setattr(club_bot, "choose_move", fail)
     with run_server_thread(file) as address:
         asyncio.run(play([ClubBot(address, token, "greedy", SEEK, log.append) for token in (one, two)]))
     assert any("the bot resigns after an error (RuntimeError: boom)" in line for line in log)
@@ -179,7 +179,7 @@ def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPa
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
-    monkeypatch.setattr(clubs, "choose_move", slow)
+    monkeypatch.setattr(club_bot, "choose_move", slow)
     asyncio.run(play())
 
 

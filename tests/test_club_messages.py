@@ -12,8 +12,8 @@ import pytest
 from clubs import ClubHttpClient, run_server_thread, sign_up
 from conftest import ROOT
 
-from awello.protocols import club as protocol
-from awello.protocols.club import ClubBot
+from awello.protocols import club_bot
+from awello.protocols.club_bot import ClubBot
 from awello.web import app as web
 from awello.web import club_service, connection
 
@@ -198,7 +198,7 @@ def busy(code: str, number: int) -> dict[str, Any]:
 
 
 def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "RESEND_SECONDS", 0.01)
+    monkeypatch.setattr(club_bot, "RESEND_SECONDS", 0.01)
 
     async def play() -> None:
         club = FakeClub({"type": "welcome", "name": "rex"}, STATE)

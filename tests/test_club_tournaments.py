@@ -32,7 +32,7 @@ from awello.club.stored_games import load_live_games, load_rating, row_to_game_s
 from awello.club.tournament import DOUBLE_ROUND_ROBIN, ROUND_ROBIN, SWISS, ClubTournament
 from awello.errors import StorageError
 from awello.limits import Clock
-from awello.protocols.club import BotPolicy, ClubBot
+from awello.protocols.club_bot import BotPolicy, ClubBot
 
 SMALL = GameTerms(Game.OTHELLO4, Clock(60.0))
 

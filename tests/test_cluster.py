@@ -27,7 +27,7 @@ from awello.arena.cluster import ClusterRun, _load_players, compute_fingerprint,
 from awello.arena.duel import Duel, play_duel
 from awello.arena.runner import Runner, _init_worker, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
-from awello.arena.workers import Jobs, worker_pool
+from awello.arena.workers import Jobs, open_worker_pool
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.evaluate.otage_memory import MEMORY_FILE
 from awello.learn.autoplay import AutoplayPlan, autoplay
@@ -157,8 +157,8 @@ def test_two_jobs_do_not_mix(address: str) -> None:
     others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
     singles = [(None, range(number, number + 1)) for number in range(6)]
     with (
-        worker_pool(address, _init_worker, others[0]) as first,
-        worker_pool(address, _init_worker, others[1]) as second,
+        open_worker_pool(address, _init_worker, others[0]) as first,
+        open_worker_pool(address, _init_worker, others[1]) as second,
     ):
         both = zip(first(_run_batch, singles), second(_run_batch, singles), strict=True)
         found = [(one[0].record.moves, other[0].record.moves) for one, other in both]
@@ -183,7 +183,7 @@ def test_selfplay_is_the_same(address: str) -> None:
 def test_generations_are_the_same(address: str) -> None:
     config = GeneticConfig("h2", nodes=1, population_size=6, opponents=2, reference_depth=1)
     local = remote = start_evolution(config)
-    with worker_pool(address) as each:
+    with open_worker_pool(address) as each:
         for _ in range(2):
             local, remote = run_generation(config, local), run_generation(config, remote, each)
     assert (remote.population, remote.best, remote.history) == (local.population, local.best, local.history)
@@ -197,7 +197,7 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
             return sum(client.run(lambda: len(multiprocessing.active_children())).values())
 
         seen: list[int] = []
-        remote = play_tournament(tournament, tmp_path / "remote", address, lambda result: seen.append(bots()))
+        remote = play_tournament(tournament, address, tmp_path / "remote", lambda result: seen.append(bots()))
         assert max(seen) > 0
         wait_until(lambda: bots() == 0)
     local = play_tournament(tournament)

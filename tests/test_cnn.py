@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from random_games import play_random_moves
 
@@ -14,14 +13,12 @@ from awello.errors import ConfigError, SpecError
 from awello.evaluate.cnn import ILLEGAL_LOGIT, SYMMETRY_SQUARES, Cnn, load_cnn, load_cnn_file, unpack_bits
 from awello.evaluate.perceptron import PerceptronState, forward
 from awello.evaluate.perceptron_weights import load_perceptron
-from awello.kernel import U, Words
+from awello.kernel import Float32Array, U, Words
 from awello.rules.othello import apply_symmetry
 from awello.search.batched_alphabeta import INFINITY, BatchedAlphaBeta
 from awello.search.montecarlo import CnnTree, PerceptronTree
 from awello.search.puct import BATCH_SIZE
 from awello.search.uct import TreeNode
-
-Reals = npt.NDArray[np.float32]
 
 
 class PerceptronAsCnn(Cnn):
@@ -30,7 +27,7 @@ class PerceptronAsCnn(Cnn):
     def __init__(self) -> None:
         self.perceptron, self.evaluated = load_perceptron(Game.OTHELLO), 0
 
-    def predict(self, words: Words) -> tuple[Reals, Reals]:
+    def predict(self, words: Words) -> tuple[Float32Array, Float32Array]:
         promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
         state = PerceptronState.new()
         state.layers = self.perceptron.layers

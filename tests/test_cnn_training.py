@@ -30,11 +30,11 @@ from awello.learn.cnn_positions import (  # noqa: E402
     UNKNOWN,
     CnnPositions,
     GameArrays,
+    build_symmetry_tables,
     encode_planes,
     find_moves,
     replay_games,
     split_games,
-    symmetry_tables,
     unpack_bits,
 )
 from awello.learn.cnn_training import CnnTraining  # noqa: E402
@@ -156,7 +156,7 @@ def test_a_transformed_board_has_transformed_moves(symmetry_id: int) -> None:
     symmetry_ids = torch.full_like(positions.own, symmetry_id)
     own, opp, legal = (unpack_bits(words, symmetry_ids) for words in (positions.own, positions.opp, positions.legal))
     assert (find_moves(pack_bits(own), pack_bits(opp)) == pack_bits(legal)).all()
-    squares = symmetry_tables(torch.device("cpu"))[1][symmetry_ids, positions.square.long()]
+    squares = build_symmetry_tables(torch.device("cpu"))[1][symmetry_ids, positions.square.long()]
     assert (legal.gather(1, squares[:, None]) == 1).all()
     assert ((pack_bits(own) == positions.own).all()) == (symmetry_id == 0)
 
@@ -236,7 +236,10 @@ def test_targets_are_the_predictions_of_the_teacher() -> None:
 
     def teacher_network(symmetry_ids: Any) -> Any:
         """Return a network with the teacher's values, and with the teacher's policies transformed like the boards."""
-        return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][symmetry_ids])[:, None], values)
+        return lambda board: (
+            log_policies.gather(1, build_symmetry_tables(board.device)[0][symmetry_ids])[:, None],
+            values,
+        )
 
     entropy = -(shares * log_policies).sum(1).mean()
     for symmetry_id in range(8):

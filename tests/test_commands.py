@@ -100,12 +100,12 @@ def test_run_uses_every_key(tmp_path: Path) -> None:
     shown = awello("run", str(file)).stdout
     assert shown.count("a b c d e f g h") > 100  # the board is shown at every move of both games
     assert shown.count("moves: f5f6e6f4") == 2
-    settings = "table: 2, thresholds: [20, 50], settings: {move_ordering: false}"
+    settings = "square_table: 2, thresholds: [20, 50], settings: {move_ordering: false}"
     mixed = f"{{player: alphabeta, heuristic: mixed, limit: 2, {settings}}}"
     file.write_text(f"players: [{mixed}, random]\ndisplay: false\n")
     assert (
         run_json("run", str(file), "--json")["first"]
-        == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"
+        == "alphabeta:mixed@2,square_table=2,thresholds=20-50,move_ordering=False"
     )
 
 

@@ -111,9 +111,9 @@ def test_other_moves_are_refused(game: Game) -> None:
 def test_nothing_is_lost(game: Game) -> None:
     for position, _ in random_games(game, 6, 300):
         first, second = position.counts()
-        assert 0 <= first + second <= game.points
+        assert 0 <= first + second <= game.max_score
         if position.over and game.family == "othello":
-            assert sum(position.score()) == game.points
+            assert sum(position.score()) == game.max_score
         if game.family == "awale":
             assert sum((position.own | position.opp << 64).to_bytes(16, "little")) == 48
 
@@ -158,13 +158,13 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
 def test_adapters_have_the_same_members(game: Game) -> None:
     members = [{name for name in dir(other.adapter) if not name.startswith("_")} for other in (game, Game.OTHELLO)]
     assert members[0] == members[1]
-    assert game.adapter is ADAPTERS[int(game)] and game.adapter.number == int(game)
+    assert game.adapter is ADAPTERS[int(game)] and game.adapter.game_id == int(game)
     assert DEFAULT_BY_FAMILY[game.family].adapter.title == game.adapter.title
 
 
 def test_facts_of_a_game_are_true(game: Game) -> None:
     facts, adapter = game.describe(), game.adapter
-    assert (facts["name"], facts["points"], facts["sides"]) == (str(game), game.points, game.sides)
+    assert (facts["name"], facts["max_score"], facts["sides"]) == (str(game), game.max_score, game.sides)
     passed, repeated = False, False
     for position, _ in random_games(game, 9, 1500):
         moves = [move for move in position.legal_moves() if move != PASS]

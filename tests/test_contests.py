@@ -171,7 +171,11 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"players": ["random", "human"]}, 400, "choose another player"),
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
         ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "'file' cannot be changed on this server"),
-        ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "'table=/etc/passwd' is not allowed"),
+        (
+            {"players": ["random", "minimax@2,square_table=/etc/passwd"]},
+            400,
+            "'square_table=/etc/passwd' is not allowed",
+        ),
         ({"players": ["random", "champion@2s"]}, 400, "champion@2s uses more than the 1s per move"),
         ({"rounds": 0}, 422, "greater than or equal to 1"),
         ({"rounds": 51}, 422, "less than or equal to 50"),
@@ -261,8 +265,8 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,weights=/etc/passwd"}, "'weights' cannot be changed on this server"),
         (
-            {"search": "alphabeta,table=/etc/passwd"},
-            "'table=/etc/passwd' is not allowed on this server: choose one of 1, 2",
+            {"search": "alphabeta,square_table=/etc/passwd"},
+            "'square_table=/etc/passwd' is not allowed on this server: choose one of 1, 2",
         ),
         ({"search": "alphabeta,move_ordering=false"}, "move_ordering cannot be set for a search tree"),
         ({"moves": ["a1"]}, "move 1: "),

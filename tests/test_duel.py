@@ -9,7 +9,7 @@ from conftest import awello
 
 from awello import Choice, Game, Limit, Player, Position, Resignation, parse_transcript, register
 from awello.arena.duel import Duel, DuelResult, play_duel
-from awello.arena.openings import MAX_BALANCED_LEAD, balanced_opening
+from awello.arena.openings import MAX_BALANCED_LEAD, find_balanced_opening
 from awello.arena.runner import GameResult
 from awello.arena.sprt import Hypotheses
 from awello.cli.duel import format_verdict
@@ -84,8 +84,8 @@ def test_openings_of_a_file_are_played_once_in_seeded_order() -> None:
 
 def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
     plies = 4 if game == Game.OTHELLO4 else 8
-    found = [balanced_opening(game, plies, str(seed)) for seed in range(5)]
-    assert balanced_opening(game, plies, "2") == found[2], "an opening does not depend on earlier searches"
+    found = [find_balanced_opening(game, plies, str(seed)) for seed in range(5)]
+    assert find_balanced_opening(game, plies, "2") == found[2], "an opening does not depend on earlier searches"
     assert len(set(found)) > 1
     for moves in found:
         position = Record(Position.start(game), moves).final
@@ -98,7 +98,7 @@ def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
 def test_no_balanced_opening_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.arena.openings.MAX_BALANCED_LEAD", -1.0)
     with pytest.raises(ConfigError, match="choose another number"):
-        balanced_opening(Game.OTHELLO4, 1, "any")
+        find_balanced_opening(Game.OTHELLO4, 1, "any")
 
 
 def test_an_interrupted_duel_resumes(tmp_path: Path) -> None:

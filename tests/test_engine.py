@@ -20,9 +20,9 @@ from awello import PASS, Clock, Game, Match, Position, format_transcript, make_p
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
 from awello.engine.engine import SEARCHES_BY_FAMILY, Engine
-from awello.engine.levels import MAX_LEVEL, level_of
+from awello.engine.levels import MAX_LEVEL, find_level
 from awello.engine.othello_search import OthelloIterativeSearch
-from awello.engine.probcut import NO_SELECTIVITY, load_probcut_terms
+from awello.engine.probcut import NO_SELECTIVITY, load_probcut_coefficients
 from awello.engine.threads import SearchRequest
 from awello.engine.time_management import UNLIMITED_TIME, allocate_time
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
@@ -82,7 +82,7 @@ def test_the_pv_ends_the_game_even_if_all_replies_lose_every_disc(engine: Engine
 def test_every_search_of_a_root_returns_a_legal_move(engine: Engine) -> None:
     position = late_positions(1, 6, seed=2)[0]
     moves = U(reference_search.legal_moves_mask(position))
-    engine.search_threads.start()
+    engine.search_threads.begin_search()
     for alpha in (-65, -64, -1, 0, 63, 64):
         request = SearchRequest(position, moves, alpha, alpha + 1, position.empties, NO_SELECTIVITY)
         assert engine.search_threads.search(request).move in position.legal_moves()
@@ -97,11 +97,11 @@ def test_small_boards_from_the_start() -> None:
 # ---- search to a depth ----------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
     """Return the evaluation of a position, rounded to whole discs as in the search."""
-    row, weights = patterns.PatternRow.new(), load_pattern_weights()[stage_of(position.empties)]
-    patterns.fill_row(position.own, position.opp, row)
-    value = int(patterns.evaluate_row.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
+    indices, weights = patterns.PatternIndices.new(), load_pattern_weights()[stage_of(position.empties)]
+    patterns.fill_indices(position.own, position.opp, indices)
+    value = int(patterns.evaluate_patterns.py_func(indices, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
     for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
-        value += int(weights[patterns.PATTERN_WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
+        value += int(weights[patterns.PATTERN_WEIGHT_COUNT + 32 * place + len(set(board.legal_moves()) - {PASS})])
     discs = min(62, (abs(value) + 64) // 128)
     return discs if value > 0 else -discs
 
@@ -261,7 +261,7 @@ def test_threads_find_the_same_values() -> None:
         )
         for engine in (one, three):
             engine.clear()
-            engine.search_threads.start()
+            engine.search_threads.begin_search()
         assert one.search_threads.search(question)[0] == three.search_threads.search(question)[0]
 
 
@@ -395,13 +395,13 @@ def test_limits_are_respected(engine: Engine) -> None:
 
 # ---- levels and clock -----------------------------------------------------------------------------------------------
 def test_strength_increases_with_the_level() -> None:
-    levels = [level_of(number) for number in range(MAX_LEVEL + 1)]
+    levels = [find_level(number) for number in range(MAX_LEVEL + 1)]
     for lower, higher in itertools.pairwise(levels):
         assert (lower.depth, lower.exact_empties) <= (higher.depth, higher.exact_empties)
     assert levels[12].endgame_selectivity(20) == NO_SELECTIVITY and levels[12].endgame_selectivity(30) is None
     assert levels[0].endgame_selectivity(1) is None
     with pytest.raises(SpecError, match="level 31 does not exist: choose 0 to 30"):
-        level_of(31)
+        find_level(31)
 
 
 @given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))
@@ -417,7 +417,7 @@ def test_early_moves_get_more_time() -> None:
 
 
 def test_probcut_margins_rise_with_selectivity() -> None:
-    parts = list(load_probcut_terms().margin_parts)
+    parts = list(load_probcut_coefficients().margin_parts)
     assert len(parts) == NO_SELECTIVITY and parts == sorted(parts)
 
 

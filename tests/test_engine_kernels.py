@@ -18,7 +18,7 @@ from awello.engine.endgame import solve_few_empties
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker, build_edge_table
 from awello.engine.stability import stable_discs
-from awello.engine.transposition_table import hash_of
+from awello.engine.transposition_table import hash_position
 from awello.evaluate import patterns
 from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, instruction
@@ -27,7 +27,7 @@ from awello.memory import address_of, load8
 
 def worker_of(game: Game) -> OthelloWorker:
     with Engine(game, hash=1) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, OthelloWorker)
         return worker
@@ -43,7 +43,7 @@ def test_similar_boards_have_different_hashes() -> None:
     """The differences between similar boards must not cancel out in the hash."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
-    seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
+    seen = {int(hash_position(U(own), U(opp), multipliers)): (own, opp)}
     rng = random.Random(1)
     for _ in range(100_000):
         mine, theirs = own, opp
@@ -51,10 +51,10 @@ def test_similar_boards_have_different_hashes() -> None:
             colour = rng.randrange(3)
             mine = mine & ~(1 << square) | (colour == 1) << square
             theirs = theirs & ~(1 << square) | (colour == 2) << square
-        key = int(hash_of(U(mine), U(theirs), multipliers))
+        key = int(hash_position(U(mine), U(theirs), multipliers))
         assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
     hashed = multiply_shift.py_func(U(own), U(opp), *map(U, transposition_table.FIXED_MULTIPLIERS))  # type: ignore[attr-defined]
-    assert int(hash_of(U(own), U(opp), multipliers)) == int(hashed)
+    assert int(hash_position(U(own), U(opp), multipliers)) == int(hashed)
 
 
 # ---- flips ----------------------------------------------------------------------------------------------------------
@@ -62,13 +62,13 @@ def test_similar_boards_have_different_hashes() -> None:
 def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
     if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
         pytest.skip("this processor has no vector instruction that counts leading zeros")
-    flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
+    flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.find_flips.py_func))  # type: ignore[attr-defined]
     rng = random.Random(8)
     for _ in range(3000):
         square, discs = rng.randrange(64), rng.getrandbits(64) | rng.getrandbits(64)
         own = discs & rng.getrandbits(64) & ~(1 << square)
         opp = discs & ~own & ~(1 << square)
-        plain = bits.flips_of.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
+        plain = bits.find_flips.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
         assert flips(U(own), U(opp), square) == plain
 
 
@@ -81,43 +81,43 @@ def random_game(seed: int) -> Iterator[tuple[Position, int]]:
         position = position.after(move)
 
 
-def test_pattern_rows_follow_the_moves() -> None:
-    turn, swap, value = map(compiled, (patterns.update_row, patterns.swap_row, patterns.evaluate_row))
-    fresh, kept, twin = (patterns.PatternRow.new() for _ in range(3))
+def test_pattern_indices_follow_the_moves() -> None:
+    turn, swap, value = map(compiled, (patterns.update_indices, patterns.swap_indices, patterns.evaluate_patterns))
+    fresh, kept, twin = (patterns.PatternIndices.new() for _ in range(3))
     weights = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)])
     for position, move in random_game(3):
-        patterns.fill_row(position.own, position.opp, fresh)
+        patterns.fill_indices(position.own, position.opp, fresh)
         after = position.after(move)
-        kept.indices = twin.indices = fresh.indices
+        kept.lanes = twin.lanes = fresh.lanes
         if move == PASS:
             swap(kept)
-            patterns.swap_row.py_func(twin)  # type: ignore[attr-defined]
+            patterns.swap_indices.py_func(twin)  # type: ignore[attr-defined]
         else:
             flips = U(position.opp & ~after.own)
             turn(fresh, move, flips, kept)
-            patterns.update_row.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
-        patterns.fill_row(after.own, after.opp, fresh)
-        assert list(kept.indices) == list(twin.indices) == list(fresh.indices)
-        assert value(kept, weights) == patterns.evaluate_row.py_func(kept, weights)  # type: ignore[attr-defined]
+            patterns.update_indices.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
+        patterns.fill_indices(after.own, after.opp, fresh)
+        assert list(kept.lanes) == list(twin.lanes) == list(fresh.lanes)
+        assert value(kept, weights) == patterns.evaluate_patterns.py_func(kept, weights)  # type: ignore[attr-defined]
 
 
 def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
-    row = patterns.PatternRow.new()
-    patterns.fill_row(1 << 0, 1 << 1, row)
+    indices = patterns.PatternIndices.new()
+    patterns.fill_indices(1 << 0, 1 << 1, indices)
     corner = patterns.SHAPES[0].split()
-    assert row.indices[0] == 3 ** corner.index("a1") - 3 ** corner.index("b1")
-    for shape, squares in zip(patterns.SHAPES, patterns.LANES[:: patterns.VIEWS], strict=True):
+    assert indices.lanes[0] == 3 ** corner.index("a1") - 3 ** corner.index("b1")
+    for shape, squares in zip(patterns.SHAPES, patterns.LANES[:: patterns.VIEW_COUNT], strict=True):
         assert len(set(squares)) == len(shape.split())
 
 
 def test_a_rotated_board_has_the_same_value() -> None:
-    weights, row = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternRow.new()
+    weights, indices = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternIndices.new()
     position = parse_position("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X")
     values = []
     own, opp = position.own, position.opp
     for _ in range(4):
-        patterns.fill_row(own, opp, row)
-        values.append(int(patterns.evaluate_row.py_func(row, weights)))  # type: ignore[attr-defined]
+        patterns.fill_indices(own, opp, indices)
+        values.append(int(patterns.evaluate_patterns.py_func(indices, weights)))  # type: ignore[attr-defined]
         own, opp = (
             sum(1 << patterns._rotate(square) for square in range(64) if word >> square & 1) for word in (own, opp)
         )
@@ -132,14 +132,14 @@ def test_bytes_are_loaded() -> None:
     assert [int(load8.py_func(address_of(table), U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
 
 
-def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
+def find_bucket(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
     """Return the bucket of a key in the worker's transposition table."""
     return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 
 def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
     """Store an entry with the given key and depth; return its bucket."""
-    bucket = bucket_of(key, worker)
+    bucket = find_bucket(key, worker)
     transposition_table.store_tt(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket
 
@@ -147,20 +147,20 @@ def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> tr
 def test_the_table_stores_all_fields() -> None:
     worker = worker_of(Game.OTHELLO)
     key = 0x9234567890ABCDEF
-    data = int(transposition_table.probe_tt(store_entry(key, 21, worker), U(key)))
+    entry = int(transposition_table.probe_tt(store_entry(key, 21, worker), U(key)))
     assert (
-        transposition_table.lower_bound_of(data),
-        transposition_table.upper_bound_of(data),
-        transposition_table.depth_of(data),
-        transposition_table.selectivity_of(data),
+        transposition_table.entry_lower_bound(entry),
+        transposition_table.entry_upper_bound(entry),
+        transposition_table.entry_depth(entry),
+        transposition_table.entry_selectivity(entry),
     ) == (
         -4,
         6,
         21,
         3,
     )
-    assert (transposition_table.move_of(data), transposition_table.second_move_of(data)) == (10, 20)
-    assert transposition_table.probe_tt(bucket_of(key, worker), U(key ^ 1)) == 0
+    assert (transposition_table.entry_move(entry), transposition_table.entry_second_move(entry)) == (10, 20)
+    assert transposition_table.probe_tt(find_bucket(key, worker), U(key ^ 1)) == 0
 
 
 def test_a_torn_entry_is_not_found() -> None:
@@ -176,7 +176,7 @@ def test_a_shallow_search_does_not_replace_a_deep_one() -> None:
     worker, key = worker_of(Game.OTHELLO), 0x9234567890ABCDEF
     for depth, known in ((20, 20), (8, 20), (21, 21)):
         assert (
-            transposition_table.depth_of(int(transposition_table.probe_tt(store_entry(key, depth, worker), U(key))))
+            transposition_table.entry_depth(int(transposition_table.probe_tt(store_entry(key, depth, worker), U(key))))
             == known
         )
 
@@ -187,10 +187,10 @@ def test_old_and_shallow_entries_are_replaced_first() -> None:
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
         store_entry(key, depth, worker, age)
         if number == 4:
-            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), (
+            assert not transposition_table.probe_tt(find_bucket(keys[1], worker), U(keys[1])), (
                 "the entry of the older search is replaced first"
             )
-    known = [bool(transposition_table.probe_tt(bucket_of(key, worker), U(key))) for key in keys]
+    known = [bool(transposition_table.probe_tt(find_bucket(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 
 

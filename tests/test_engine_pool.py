@@ -19,7 +19,7 @@ from waiting import TIMEOUT, wait_until, wait_until_async
 
 from awello import PASS, Game, Position, Record, parse_position
 from awello.engine.engine import Engine
-from awello.engine.tablebase import load_or_build
+from awello.engine.tablebase import load_or_build_tablebase
 from awello.limits import Limit
 from awello.review.review import review_game, summarise
 from awello.web import engine_pool, engine_slots
@@ -110,7 +110,7 @@ def test_choices_are_legal(runner_pool: PoolRunner, game: Game, spec: str) -> No
 def test_exact_values_of_choices_are_margins(runner_pool: PoolRunner, spec: str) -> None:
     board = parse_position("0-0-0-0-1-2-1-0-0-2-0-0-20-22-S", Game.ABAPA)
     choice, _ = runner_pool.collect(ChooseTask(Record(board), spec))
-    assert choice["exact"] and choice["value"] == load_or_build(Game.ABAPA).value(board) - 2
+    assert choice["exact"] and choice["value"] == load_or_build_tablebase(Game.ABAPA).value(board) - 2
 
 
 def test_a_pass_and_a_finished_game_need_no_process() -> None:
@@ -193,7 +193,8 @@ def test_the_end_of_awale_is_exact_and_counts_captured_seeds(runner_pool: PoolRu
     for board, taken in ((position, 0), (north, -8)):
         *_, last, _ = runner_pool.collect(AnalyseTask(Record(board), LONG))
         expected = {
-            board.format_move(move): value + taken for move, value in load_or_build(Game.ABAPA).values(board).items()
+            board.format_move(move): value + taken
+            for move, value in load_or_build_tablebase(Game.ABAPA).move_values(board).items()
         }
         assert {move["move"]: move["value"] for move in last["moves"]} == expected and last["exact"]
 

@@ -19,7 +19,7 @@ from waiting import TIMEOUT, wait_until
 from awello import PASS, Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.duel import Duel, play_duel
 from awello.arena.match import MatchResult
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.errors import SpecError
 from awello.formats.ggf import format_ggf
 from awello.limits import Clock
@@ -73,7 +73,7 @@ def choose_move(player: Any, record: Record, clock: Clock | None = None) -> Choi
 )
 def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, habit: str) -> None:
     game = GAMES[name]
-    openings = tuple(random_opening(game, 16, str(number)) for number in range(2))
+    openings = tuple(draw_random_opening(game, 16, str(number)) for number in range(2))
     result = play_match(Match(game, make_spec(log, habit, name), "random", 4, seed=4, openings=openings))
     assert result.forfeits == (0, 0)
     assert game == Game.ABAPA or sum(PASS in record.moves for record in result.records) > 0
@@ -280,14 +280,14 @@ def test_its_process_ends_with_the_player(log: Path, habit: str) -> None:
 
 
 def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = LineProcess.lines
+    read_lines = LineProcess.read_lines
 
     def read_late(process: LineProcess, *words: Any) -> Iterator[str]:
         wait_until(lambda: log.exists() and log.read_text())  # the child process has started
-        return lines(process, *words)
+        return read_lines(process, *words)
 
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
-    monkeypatch.setattr(LineProcess, "lines", read_late)
+    monkeypatch.setattr(LineProcess, "read_lines", read_late)
     with pytest.raises(SpecError, match="gave no answer"):
         make_player(make_spec(log, "has a child")).begin(Game.OTHELLO, 1)
     wait_until(lambda: has_ended(int(log.read_text())))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import awello, fresh_awello, random_record, run
 
-from awello.arena.workers import worker_pool
+from awello.arena.workers import open_worker_pool
 from awello.errors import ConfigError
 from awello.evaluate.awale import FEATURES
 from awello.evaluate.evaluator import Evaluator, Heuristic, count_weights, read_trained_numbers
@@ -61,7 +61,7 @@ def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Ge
 
 def weights_in(evaluator: Evaluator) -> list[int]:
     """Return the weights in the kernel state, in the order of the settings."""
-    state, names = evaluator.state.weights, FEATURES[evaluator.heuristic]
+    state, names = evaluator.state.weights, FEATURES[evaluator.heuristic_id]
     return [int(getattr(side, name)) for name in names for side in (state.own, state.opp)]
 
 
@@ -232,7 +232,7 @@ def test_an_interrupted_evolution_is_resumed(config: GeneticConfig, tmp_path: Pa
 
 def test_the_number_of_workers_makes_no_difference(config: GeneticConfig) -> None:
     alone = list(islice(evolve(config, start_evolution(config), inf), 2))
-    with worker_pool(2) as each:
+    with open_worker_pool(2) as each:
         together = list(islice(evolve(config, start_evolution(config), inf, each), 2))
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 

@@ -105,7 +105,7 @@ def test_constructed_pairs_differ_under_a_random_hash() -> None:
             pair = collisions.make_fixed_hash_collision(rng.randint(10, 20), rng)
             multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, fixed_engine)]
             random_hashes, fixed_hashes = (
-                {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
+                {int(transposition_table.hash_position(U(board.own), U(board.opp), each)) for board in pair}
                 for each in multipliers
             )
             assert len(fixed_hashes) == 1 and len(random_hashes) == 2
@@ -174,7 +174,7 @@ def test_empty_entries_are_never_found() -> None:
         assert transposition_table.probe_tt(bucket, U(0)) == 0
         assert not any(endgame.matches_board(entry, U(1), U(2)) for entry in worker.state.endgame_tt)
         transposition_table.store_tt(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
-        assert transposition_table.move_of(transposition_table.probe_tt(bucket, U(0))) == 10
+        assert transposition_table.entry_move(transposition_table.probe_tt(bucket, U(0))) == 10
 
 
 def test_endgame_entries_belong_to_one_board() -> None:
@@ -202,7 +202,7 @@ def test_only_equal_positions_are_repetitions() -> None:
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, AwaleWorker)
         rows, words = worker.state.stack, (U(0x010203), U(0x030201))
-        rows[PAST_PLIES].quiet_moves = 40
+        rows[PAST_PLIES].plies_since_capture = 40
         assert not awale_kernels.is_repeated(*words, PAST_PLIES, worker.state)
         before = rows[PAST_PLIES - awale_kernels.MIN_CYCLE_PLIES]
         for one, other in itertools.permutations((words[0], words[1], U(0)), 2):

@@ -8,7 +8,7 @@ import pytest
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
 from awello.evaluate.evaluator import (
-    HEURISTIC_NUMBERS,
+    HEURISTIC_IDS,
     SQUARE_TABLES,
     Evaluator,
     Heuristic,
@@ -38,7 +38,7 @@ def positions(game: Game, count: int) -> list[Position]:
 def kernel_estimate(position: Position, heuristic: Heuristic) -> int:
     """Return the kernel's estimate of a position."""
     evaluator = Evaluator(position.game, heuristic)
-    return estimate(int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state)
+    return estimate(int(position.game), evaluator.heuristic_id, U(position.own), U(position.opp), evaluator.state)
 
 
 def discs(word: int) -> list[int]:
@@ -50,13 +50,13 @@ def squares_value(position: Position, table: str) -> int:
     return sum(values[s] for s in discs(position.own)) - sum(values[s] for s in discs(position.opp))
 
 
-def moves_of(position: Position, own: int, opp: int) -> int:
+def find_moves(position: Position, own: int, opp: int) -> int:
     return sum(move >= 0 for move in Position(position.game, own, opp).legal_moves())
 
 
 def mobility(position: Position) -> int:
     own, opp = position.own, position.opp
-    return moves_of(position, own, opp) - moves_of(position, opp, own)
+    return find_moves(position, own, opp) - find_moves(position, opp, own)
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4])
@@ -149,7 +149,7 @@ def test_awale_values_are_from_the_view_of_the_player_at_the_root() -> None:
     for position in positions(Game.ABAPA, 50):
         evaluator = Evaluator(Game.ABAPA, Heuristic("h1", weights=weights))
         captured = position.own >> 48, position.opp >> 48
-        words = int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state
+        words = int(position.game), evaluator.heuristic_id, U(position.own), U(position.opp), evaluator.state
         evaluator.prepare(position, 4)
         assert estimate(*words) == 7 * captured[0] - 3 * captured[1]
         evaluator.prepare(position, 3)  # the opponent is to move at the leaves
@@ -168,7 +168,7 @@ def test_h5_counts_from_the_root_and_chooses_like_h3() -> None:
             evaluator = Evaluator(position.game, Heuristic("h5", weights=weights))
             evaluator.prepare(position, 2)
             words = U(position.own), U(position.opp)
-            assert estimate(int(position.game), evaluator.heuristic, *words, evaluator.state) == 0
+            assert estimate(int(position.game), evaluator.heuristic_id, *words, evaluator.state) == 0
 
 
 def test_the_value_of_a_finished_game_exceeds_any_estimate(game: Game) -> None:
@@ -181,7 +181,7 @@ def test_the_value_of_a_finished_game_exceeds_any_estimate(game: Game) -> None:
         first, second = position.score()
         difference = first - second if position.side == 0 else second - first
         if not position.repeated:
-            value = evaluate(int(game), evaluator.heuristic, U(position.own), U(position.opp), True, evaluator.state)
+            value = evaluate(int(game), evaluator.heuristic_id, U(position.own), U(position.opp), True, evaluator.state)
             assert value == EXACT_SCALE * difference
 
 
@@ -196,22 +196,28 @@ def test_tables_are_the_published_ones() -> None:
 
 def test_a_table_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
+    file.write_text("square_table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
     assert expand_table(load_square_table(str(file)), 8)[7] == 9
-    for content in ("table: [[1, 2], [3]]", "table: 5", "[1]", "table: [[a, b]]", "table:\n" + "  - [1, 2, 3]\n" * 4):
+    for content in (
+        "square_table: [[1, 2], [3]]",
+        "square_table: 5",
+        "[1]",
+        "square_table: [[a, b]]",
+        "square_table:\n" + "  - [1, 2, 3]\n" * 4,
+    ):
         file.write_text(content)
         with pytest.raises(ConfigError, match="4 rows of 4"):
             load_square_table(str(file))
-    file.write_text("table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
+    file.write_text("square_table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
     assert expand_table(load_square_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
     with pytest.raises(ConfigError, match="size 6"):
         expand_table(load_square_table(str(file)), 6)
-    with pytest.raises(ConfigError, match="'missing' is not a table"):
+    with pytest.raises(ConfigError, match="'missing' is not a square table"):
         load_square_table("missing")
 
 
 def test_heuristics_belong_to_games() -> None:
-    for name in HEURISTIC_NUMBERS:
+    for name in HEURISTIC_IDS:
         for game in (Game.OTHELLO, Game.ABAPA):
             if name in list_heuristics(game):
                 Evaluator(game, Heuristic(name))

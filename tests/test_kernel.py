@@ -25,9 +25,9 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
         for name in ("popcount", "bit_scan", "leading_zeros", "clear_lowest_bit", "byte_swap", "to_signed")
     },
     "bit": [(index,) for index in range(64)],
-    "moves_of": list(PAIRS),
+    "find_moves": list(PAIRS),
     "multiply_shift": [(*pair, *WORDS[n : n + 4]) for n, pair in enumerate(PAIRS[:-2])],
-    "flips_of": [
+    "find_flips": [
         (*pair, square) for pair in PAIRS[:40] for square in range(64) if not int(pair[0] | pair[1]) >> square & 1
     ],
 }

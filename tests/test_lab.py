@@ -129,7 +129,7 @@ def test_the_kernels_agree_with_the_searches_of_example_trees(order: bool) -> No
             for ours, theirs in zip(search.deepen(position, 4), plain, strict=False):
                 assert (ours.value, ours.leaves) == (theirs.value, theirs.leaves)
                 assert position.format_move(ours.move) == theirs.move
-                if hints in ("branch", "tables"):
+                if hints in ("pv", "refutations"):
                     lines = {tuple(map(position.format_move, line)) for line in ours.variations.values()}
                     assert lines == set(theirs.variations.values())
                 searched += 1

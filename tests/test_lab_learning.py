@@ -175,7 +175,7 @@ def test_slow_players_play_fewer_games() -> None:
     assert set(learning.make_plan("othello", None, 1, (2,), 0).counts) == {2}, (
         "the number of games is rounded up to pairs"
     )
-    jobs = {plan.schedule[number]: plan.job(number) for number in range(3 * len(plan.pairings))}
+    jobs = {plan.schedule[number]: plan.make_job(number) for number in range(3 * len(plan.pairings))}
     openings = [jobs[3, number].opening for number in range(3)]
     assert openings[0] == openings[1] != openings[2] and {len(opening) for opening in openings} == {8}
     assert openings == [jobs[17, number].opening for number in range(3)]

@@ -245,7 +245,7 @@ def test_trees_are_limited_in_size(remote_client: TestClient) -> None:
         "otage@1s,learning=true",
         "uct@1s,max_nodes=67108864",
         "puct@1s,weights=/etc/passwd",
-        "minimax@2,table=/etc/passwd",
+        "minimax@2,square_table=/etc/passwd",
         "nboard@1s,command=sh",
     ],
 )

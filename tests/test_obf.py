@@ -20,7 +20,7 @@ PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass
 
 def random_position(game: Game, rng: random.Random) -> Position:
     position = Position.start(game)
-    for _ in range(rng.randrange(game.points)):
+    for _ in range(rng.randrange(game.max_score)):
         if legal := position.legal_moves():
             position = position.after(rng.choice(legal))
     return position
@@ -30,7 +30,7 @@ def random_position(game: Game, rng: random.Random) -> Position:
 def problems(draw: st.DrawFn) -> Problem:
     game = draw(st.sampled_from([Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]))
     position = random_position(game, random.Random(draw(st.integers(0, 10**6))))
-    score = st.integers(-game.points, game.points)
+    score = st.integers(-game.max_score, game.max_score)
     if not draw(st.booleans()):
         return Problem(position, score=draw(st.none() | score))
     moves = draw(st.lists(st.sampled_from(position.legal_moves() or (PASS,)), unique=True))

@@ -27,7 +27,7 @@ from awello.evaluate.otage_memory import (
 )
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.players.otage import OtagePlayer, is_endgame, solve_twice
+from awello.players.otage import OtagePlayer, is_endgame, solve_outcome_then_score
 from awello.players.player import make_player
 from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, OtageOptions
 
@@ -160,7 +160,7 @@ def log_likelihood(memory: OtageMemory, record: Record) -> float:
     evaluator, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:
-            terms = evaluator.terms(position.own, position.opp)
+            terms = evaluator.compute_terms(position.own, position.opp)
             value = sum(factor * term for factor, term in zip(memory.factors, terms, strict=True)) / 465
             total -= math.log1p(math.exp(-value if position.side == record.winner else value))
     return total
@@ -265,7 +265,7 @@ def test_endgames_are_solved_in_two_passes() -> None:
             position = next(each for each in random_game(seed).positions() if (each.own | each.opp).bit_count() == 55)
             if position.over or position.legal_moves() == (PASS,):
                 continue
-            found = solve_twice(engine, position, 10.0)
+            found = solve_outcome_then_score(engine, position, 10.0)
             *_, expected = engine.solve(position)
             assert found and found.exact and found.value == expected.value
             assert is_endgame(position, 0.1) and not is_endgame(Position.start(), 1e9)

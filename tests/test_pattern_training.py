@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from conftest import ROOT, awello, fresh_awello
 
-from awello.bits import moves_of
+from awello.bits import find_moves
 from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
-from awello.engine.probcut import DEVIATION_TERMS
+from awello.engine.probcut import COEFFICIENT_NAMES
 from awello.errors import ConfigError
 from awello.evaluate import patterns
-from awello.evaluate.weights import STAGE_COUNT, load_pattern_file, load_pattern_weights, stage_of, tied_indices
+from awello.evaluate.weights import STAGE_COUNT, compute_tied_indices, load_pattern_file, load_pattern_weights, stage_of
 from awello.folders import data_file
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
@@ -43,7 +43,7 @@ def test_the_signature_matches_the_docs() -> None:
 
 
 def test_a_linear_deviation_is_recovered() -> None:
-    true = dict(zip(DEVIATION_TERMS, (2.0, -0.02, 0.25, 0.1), strict=True))
+    true = dict(zip(COEFFICIENT_NAMES, (2.0, -0.02, 0.25, 0.1), strict=True))
     pairs = [(empties, deep, shallow) for empties in (20, 30) for deep in (4, 6, 8) for shallow in (0, 2)]
     line = {(e, d, s): 2.0 - 0.02 * e + 0.25 * (d - s) + 0.1 * s for e, d, s in pairs}
     found = probcut.fit_deviations(line)
@@ -57,7 +57,7 @@ def test_probcut_is_measured(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "cuts/probcut.json").read_text())
     for kind, found in json.loads(done.stdout).items():
         found.pop("error")
-        assert written[kind] == found and tuple(found) == DEVIATION_TERMS
+        assert written[kind] == found and tuple(found) == COEFFICIENT_NAMES
     assert "root mean square error" in (tmp_path / "cuts/report.md").read_text("utf-8")
 
 
@@ -109,7 +109,7 @@ def test_sampled_positions_are_legal_and_distinct(archive: Path) -> None:
     played = set(zip(examples.own.tolist(), examples.opp.tolist(), strict=True))
     assert any(board in played for board in boards) and any(board not in played for board in boards)
     for mine, theirs in boards:
-        assert mine & theirs == 0 and (mine | theirs).bit_count() == 34 and moves_of.py_func(U(mine), U(theirs))  # type: ignore[attr-defined]
+        assert mine & theirs == 0 and (mine | theirs).bit_count() == 34 and find_moves.py_func(U(mine), U(theirs))  # type: ignore[attr-defined]
 
 
 def test_ridge_regression_against_its_closed_form() -> None:
@@ -127,22 +127,24 @@ def test_mirrored_boards_use_the_same_weights() -> None:
     position = parse_transcript(BENCH_GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.LANE_COUNT + 2), np.int32)
-    find_weight_indices(own, opp, tied_indices(), places, patterns.PatternRow.new())
+    find_weight_indices(own, opp, compute_tied_indices(), places, patterns.PatternIndices.new())
     assert sorted(places[0]) == sorted(places[1])
-    assert len(np.unique(tied_indices())) == tied_indices().max() + 1 < patterns.STAGE_WEIGHTS
+    assert len(np.unique(compute_tied_indices())) == compute_tied_indices().max() + 1 < patterns.STAGE_WEIGHT_COUNT
 
 
 def test_weight_indices_agree_with_the_engine(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.LANE_COUNT + 2), np.int32)
-    find_weight_indices(examples.own[chosen], examples.opp[chosen], tied_indices(), places, patterns.PatternRow.new())
+    find_weight_indices(
+        examples.own[chosen], examples.opp[chosen], compute_tied_indices(), places, patterns.PatternIndices.new()
+    )
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
-        row, learnt = patterns.PatternRow.new(), load_pattern_file(data_file("patterns.npz"))
+        indices, learnt = patterns.PatternIndices.new(), load_pattern_file(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
-        patterns.fill_row(int(own), int(opp), row)
+        patterns.fill_indices(int(own), int(opp), indices)
         table = patterns.StageWeights.view(learnt.expand()[stage])
-        value = patterns.evaluate_row.py_func(row, table)  # type: ignore[attr-defined]
+        value = patterns.evaluate_patterns.py_func(indices, table)  # type: ignore[attr-defined]
         assert learnt.weights[stage][named].sum() == value + patterns.evaluate_mobility(own, opp, table)
 
 

@@ -18,7 +18,10 @@ from awello.players.spec import PlayerSpec, parse_spec
     ("text", "spec"),
     [
         ("random", PlayerSpec("random")),
-        ("minimax:positional@4,table=2", PlayerSpec("minimax", "positional", Limit(depth=4), {"table": "2"})),
+        (
+            "minimax:positional@4,square_table=2",
+            PlayerSpec("minimax", "positional", Limit(depth=4), {"square_table": "2"}),
+        ),
         (
             "alphabeta:mixed@6,thresholds=30-55",
             PlayerSpec("alphabeta", "mixed", Limit(depth=6), {"thresholds": "30-55"}),

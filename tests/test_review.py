@@ -16,7 +16,7 @@ from awello import PASS, Game, Position, Record, format_transcript, parse_positi
 from awello.analysis import Analysis, format_value
 from awello.cli.analyse import analyse, read_record
 from awello.engine.engine import Engine
-from awello.engine.tablebase import load_or_build
+from awello.engine.tablebase import load_or_build_tablebase
 from awello.errors import AwelloError, ConfigError
 from awello.lab.review_charts import draw_chart, format_legend, format_summary
 from awello.limits import Limit
@@ -238,14 +238,14 @@ def test_a_winning_capture_has_no_loss_and_no_effect_on_earlier_moves(other: int
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.ROMEIN], ids=str)
 def test_exact_reviews_of_awale_are_those_of_the_solved_endgames(game: Game) -> None:
-    base, captures = load_or_build(game), 0
+    base, captures = load_or_build_tablebase(game), 0
     start = parse_position("1-0-2-1-0-3-0-1-1-0-1-1-18-19-S", game)
     with Engine(game, hash=1) as engine:
         for seed in range(3):
             moves = random_game(seed, start).moves[:12]  # too short for a repetition
             for review in review_game(Record(start, moves), engine, LIMIT):
                 position, after = review.position, review.position.after(review.move)
-                values = {move: position.lead + value for move, value in base.values(position).items()}
+                values = {move: position.lead + value for move, value in base.move_values(position).items()}
                 assert review.best_value == max(values.values())
                 assert review.exact
                 assert review.loss == max(values.values()) - values[review.move]

@@ -260,7 +260,7 @@ def test_a_folder_that_others_could_fill_is_not_used(
 def test_tablebases_work_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (temporary / "file").touch()
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: temporary / "file")
-    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
+    assert tablebase.load_or_build_tablebase(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
     assert tablebase.find_tablebase(Game.ABAPA) is not None
 
 

@@ -46,7 +46,7 @@ def reference_value(position: Position, depth: int, evaluator: Evaluator) -> tup
     moves = position.legal_moves()
     if depth == 0 or not moves:
         words = U(position.own), U(position.opp)
-        return evaluate(int(position.game), evaluator.heuristic, *words, not moves, evaluator.state), 1, 1
+        return evaluate(int(position.game), evaluator.heuristic_id, *words, not moves, evaluator.state), 1, 1
     results = [reference_value(position.after(move), depth - 1, evaluator) for move in moves]
     return max(-value for value, _, _ in results), 1 + sum(r[1] for r in results), sum(r[2] for r in results)
 
@@ -185,7 +185,7 @@ def test_ties_are_broken_by_chance(spec: str) -> None:
         ("minimax:nothing@3", "'nothing' is not a heuristic"),
         ("minimax:diffscore@3", "'diffscore' is not a heuristic for othello"),
         ("minimax:mixed@3,thresholds=30", "thresholds '30'"),
-        ("minimax@3,table=9", "'9' is not a table"),
+        ("minimax@3,square_table=9", "'9' is not a square table"),
     ],
 )
 def test_invalid_settings_are_rejected(spec: str, part: str) -> None:

@@ -21,7 +21,7 @@ from awello.evaluate.heuristics import EXACT_SCALE
 from awello.kernel import U
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
-from awello.search.negamax import INFINITY, NO_CUTS
+from awello.search.negamax import INFINITY, NO_CUTOFFS
 from awello.search.search_tree import MAX_TREE_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
 from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
@@ -85,9 +85,9 @@ def test_values_after_pruning_are_bounds() -> None:
 def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """Return the value and the numbers of nodes and leaves of the kernel, called at the root with a full window."""
     evaluator.prepare(position, depth)
-    evaluator.state.cut_margin = NO_CUTS if algorithm in PLAIN else 0
+    evaluator.state.cutoff_margin = NO_CUTOFFS if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
-    value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic, evaluator.state)
+    value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic_id, evaluator.state)
     return int(value), evaluator.nodes, evaluator.leaves
 
 
@@ -96,7 +96,7 @@ def sample_positions(game: Game, number: int) -> Iterator[tuple[Position, int, E
     rng = random.Random(int(game))
     for _ in range(number):
         position = Position.start(game)
-        for _ in range(rng.randrange(60 if game.family == "awale" else game.points - 4)):
+        for _ in range(rng.randrange(60 if game.family == "awale" else game.max_score - 4)):
             position = position.play(rng.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
         evaluator = Evaluator(game, Heuristic(rng.choice(list_heuristics(game)), rng.choice("12")))
@@ -307,7 +307,7 @@ def test_the_command_accepts_positions_and_settings() -> None:
     found = run_tree("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
     assert found["search"] == "negamax:absolute@9,corners=2"
     assert (found["pv"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
-    one, two = (run_tree("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
+    one, two = (run_tree("othello", "--size", "6", "--search", f"minimax@3,square_table={table}") for table in "12")
     assert one["nodes"] == two["nodes"]
     assert one["value"] != two["value"]
 
@@ -359,7 +359,7 @@ INVALID_COMMANDS = [
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
     (
         ("othello", "--search", "alphabeta,tt_entries=9"),
-        "tt_entries cannot be set for a search tree: choose from table, thresholds, corners",
+        "tt_entries cannot be set for a search tree: choose from square_table, thresholds, corners",
     ),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),

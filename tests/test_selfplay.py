@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import awello
 
-from awello.arena.openings import load_openings, random_opening
+from awello.arena.openings import draw_random_opening, load_openings
 from awello.arena.runner import Runner
 from awello.cli.selfplay import parse_plies
 from awello.engine.awale_search import AwaleWorker
@@ -53,7 +53,7 @@ def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> N
 def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
     with Engine(game, hash=1) as engine:
         for seed in range(12):
-            position = Record(Position.start(game), random_opening(game, 4 * seed + 3, str(seed))).final
+            position = Record(Position.start(game), draw_random_opening(game, 4 * seed + 3, str(seed))).final
             limit, moves = Limit(level=1 + seed % 6), []
             if len(position.legal_moves()) > 1:
                 for find_best_move in (
@@ -68,7 +68,7 @@ def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
 def prepare_state(engine: Engine, position: Position) -> list[int]:
     """Search a position in the engine's first thread; return this thread's state from before the search."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
-    engine.search_threads.start()
+    engine.search_threads.begin_search()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
     worker.prepare(question, 1, 0)
     if isinstance(worker, AwaleWorker):
@@ -76,18 +76,18 @@ def prepare_state(engine: Engine, position: Position) -> list[int]:
         known = [
             *rows["own"][:PAST_PLIES].tolist(),
             *rows["opp"][:PAST_PLIES].tolist(),
-            int(rows[PAST_PLIES].quiet_moves),
+            int(rows[PAST_PLIES].plies_since_capture),
         ]
     else:
         assert isinstance(worker, OthelloWorker)
-        known = list(worker.state.pattern_rows[empties].indices)
+        known = list(worker.state.pattern_indices[empties].lanes)
     worker.search(question)
     return known
 
 
 @pytest.mark.parametrize("game", BOTH)
 def test_a_search_restores_the_state_of_its_thread(game: Game) -> None:
-    start = Record(Position.start(game), random_opening(game, 15, "1")).final
+    start = Record(Position.start(game), draw_random_opening(game, 15, "1")).final
     with Engine(game, hash=1) as engine:
         for position in (start, start, start.after(start.legal_moves()[0]), start, start):
             with Engine(game, hash=1) as fresh:

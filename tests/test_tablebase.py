@@ -11,12 +11,12 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position
 from awello.engine import tablebase
-from awello.engine.retrograde import LEVEL_OFFSETS, VALUE_OF_CODE, next_position, rank, unrank
+from awello.engine.retrograde import LAYER_OFFSETS, VALUE_OF_CODE, next_position, rank, unrank
 from awello.engine.tablebase import Tablebase, build_tablebase
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import U
 from awello.memory import address_of, compare_and_swap8, fetch_and_subtract8
-from awello.rules.awale import legal_moves, seeds_in, sow
+from awello.rules.awale import count_seeds, legal_moves, sow
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
 COUNTS = {  # the number of seeds, and the numbers of positions that the mover wins, draws and loses
@@ -36,9 +36,9 @@ def separate_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_positions_are_numbered_one_after_the_other() -> None:
     for seeds in (1, 2, 5, 7):
         own, opp = unrank(0, seeds)
-        for index in range(int(LEVEL_OFFSETS[seeds + 1] - LEVEL_OFFSETS[seeds])):
+        for index in range(int(LAYER_OFFSETS[seeds + 1] - LAYER_OFFSETS[seeds])):
             assert rank(own, opp) == index and unrank(index, seeds) == (own, opp)
-            assert seeds_in(own) + seeds_in(opp) == seeds
+            assert count_seeds(own) + count_seeds(opp) == seeds
             own, opp = next_position(own, opp)
 
 
@@ -59,15 +59,15 @@ def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
     """Count the positions with `seeds` seeds whose stored value differs from the value of the best move."""
     own, opp = unrank(0, seeds)
     wrong = 0
-    for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
+    for index in range(LAYER_OFFSETS[seeds], LAYER_OFFSETS[seeds + 1]):
         moves, best = legal_moves(game, own, opp), -100
         if moves == U(0):
             best = seeds if own != U(0) else -seeds
         for pit in range(6):
             if moves >> U(pit) & U(1):
                 child, other, prize = sow(game, own, opp, pit)
-                gain = seeds_in(prize)
-                best = max(best, gain - VALUE_OF_CODE[table[LEVEL_OFFSETS[seeds - gain] + rank(child, other)]])
+                gain = count_seeds(prize)
+                best = max(best, gain - VALUE_OF_CODE[table[LAYER_OFFSETS[seeds - gain] + rank(child, other)]])
         wrong += best != VALUE_OF_CODE[table[index]]
         own, opp = next_position(own, opp)
     return wrong
@@ -76,9 +76,9 @@ def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
 def check_entries(game: Game, seeds: int) -> None:
     base = build_tablebase(game, seeds)
     first = 7 if game == Game.TOURNAMENT else 1
-    assert not (game == Game.TOURNAMENT and base.table[: LEVEL_OFFSETS[7]].any()), "the game is over at six seeds"
-    for level in range(first, seeds + 1):
-        assert count_wrong_entries(int(game), base.table, level) == 0
+    assert not (game == Game.TOURNAMENT and base.table[: LAYER_OFFSETS[7]].any()), "the game is over at six seeds"
+    for layer in range(first, seeds + 1):
+        assert count_wrong_entries(int(game), base.table, layer) == 0
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
@@ -96,7 +96,7 @@ def test_every_entry_is_the_best_of_its_moves_to_14(game: Game) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_published_counts(game: Game, threads: int) -> None:
     seeds, expected = COUNTS[game]
-    values = VALUE_OF_CODE[build_tablebase(game, seeds, threads).table[LEVEL_OFFSETS[seeds] : LEVEL_OFFSETS[seeds + 1]]]
+    values = VALUE_OF_CODE[build_tablebase(game, seeds, threads).table[LAYER_OFFSETS[seeds] : LAYER_OFFSETS[seeds + 1]]]
     assert ((values > 0).sum(), (values == 0).sum(), (values < 0).sum()) == expected
 
 
@@ -124,8 +124,8 @@ def play_out(base: Tablebase, position: Position, rng: random.Random) -> int:
 def check_play(game: Game, seeds: int, count: int) -> None:
     base, rng = build_tablebase(game, seeds), random.Random(seeds)
     for _ in range(count):
-        level = rng.randint(7 if game == Game.TOURNAMENT else 1, seeds)
-        own, opp = unrank(rng.randrange(int(LEVEL_OFFSETS[level + 1] - LEVEL_OFFSETS[level])), level)
+        layer = rng.randint(7 if game == Game.TOURNAMENT else 1, seeds)
+        own, opp = unrank(rng.randrange(int(LAYER_OFFSETS[layer + 1] - LAYER_OFFSETS[layer])), layer)
         position = Position(game, int(own), int(opp))
         assert play_out(base, position, rng) == base.value(position)
 
@@ -147,11 +147,11 @@ def test_every_choice_is_legal_and_keeps_the_value(game: Game) -> None:
     base = build_tablebase(game, 7)
     for seeds in (1, 2, 3, 7):
         own, opp = unrank(0, seeds)
-        for _ in range(min(2000, int(LEVEL_OFFSETS[seeds + 1] - LEVEL_OFFSETS[seeds]))):
+        for _ in range(min(2000, int(LAYER_OFFSETS[seeds + 1] - LAYER_OFFSETS[seeds]))):
             position = Position(game, int(own), int(opp))
             if not position.over:
                 move = base.choose(position)
-                assert base.values(position)[move] == base.value(position)
+                assert base.move_values(position)[move] == base.value(position)
             own, opp = next_position(own, opp)
 
 
@@ -161,14 +161,14 @@ def test_a_table_is_kept_and_grows() -> None:
     found = tablebase.find_tablebase(Game.ABAPA)
     assert found and found.seeds == 5 and (found.table == small.table).all() and tablebase.verify_tablebase(Game.ABAPA)
     large = build_tablebase(Game.ABAPA, 7)
-    assert (large.table[: LEVEL_OFFSETS[6]] == small.table).all()
+    assert (large.table[: LAYER_OFFSETS[6]] == small.table).all()
     assert build_tablebase(Game.ABAPA, 3).seeds == 3
     kept = tablebase.find_tablebase(Game.ABAPA)
     assert kept and kept.seeds == 7, "a smaller tablebase does not replace a larger one"
-    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
+    assert tablebase.load_or_build_tablebase(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
 
 
-def test_an_interrupted_build_keeps_finished_levels() -> None:
+def test_an_interrupted_build_keeps_finished_layers() -> None:
     calls = []
 
     def on_progress(share: float) -> None:
@@ -238,7 +238,7 @@ def test_files_of_diagrams(tmp_path: Path) -> None:
 
 def test_tables_are_built_and_shown() -> None:
     done = fresh_awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
-    assert json.loads(done.stdout)["positions"] == LEVEL_OFFSETS[5]
+    assert json.loads(done.stdout)["positions"] == LAYER_OFFSETS[5]
     shown = json.loads(fresh_awello("tablebase", "show", "--json").stdout)
     assert shown["romein"]["intact"] and shown["romein"]["seeds"] >= 4
     assert awello("tablebase", "build", "--seeds", "4", "--variant", "nonsense").returncode == 2

@@ -20,7 +20,7 @@ from waiting import TIMEOUT, wait_until
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.elo import PRIOR_DRAWS, SCALE, fit_ratings
 from awello.arena.journal import Journal
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.arena.runner import GameResult, PlayerCache
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage, _PlayerHost
 from awello.arena.tournament import BotGame, Tournament, TournamentResult, play_tournament, to_bot_game
@@ -66,7 +66,7 @@ def test_a_round_goes_to_the_larger_sum() -> None:
 
 def test_scores_belong_to_bots_not_to_sides(tmp_path: Path) -> None:
     tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=2, seed=5, opening_plies=3)
-    for played in play_tournament(tournament, tmp_path).rounds:
+    for played in play_tournament(tournament, out=tmp_path).rounds:
         for number, one in enumerate(played.games):
             record = parse_transcript(one.result.moves, Position.start(Game.ABAPA))
             assert record.moves[:3] == tournament.opening(played.number)
@@ -78,11 +78,11 @@ def test_scores_belong_to_bots_not_to_sides(tmp_path: Path) -> None:
 
 def test_openings_do_not_end_the_game(game: Game) -> None:
     plies = 8
-    found = [random_opening(game, plies, str(seed)) for seed in range(20)]
+    found = [draw_random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
     with pytest.raises(ConfigError, match=r"all 100 random games of .* ended within .* random moves"):
-        random_opening(game, 2000 if game.family == "awale" else 130, "1")
+        draw_random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
 # --- failures and limits ----------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_resource_use_is_measured_without_limits() -> None:
 def test_an_external_engine_that_exits_loses_the_game(tmp_path: Path) -> None:
     command = f"{sys.executable} {ROOT / 'tests' / 'fake_engine.py'} gtp {tmp_path / 'log'} dies once"
     tournament = Tournament(Game.OTHELLO, ("random", f"gtp@5s,command={command}"), 1, opening_plies=20)
-    (played,) = play_tournament(tournament, tmp_path / "out").rounds
+    (played,) = play_tournament(tournament, out=tmp_path / "out").rounds
     first, second = (one.forfeits[1] for one in played.games)
     assert first and first[0] == "crash" and "exit status 3" in first[1]
     assert second is None, "the restarted engine receives the moves of the opening"
@@ -209,14 +209,14 @@ def test_an_external_engine_that_exits_loses_the_game(tmp_path: Path) -> None:
 def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
     specs = "first,failure=big,where=begin", "first,failure=exits,where=begin"
     tournament = Tournament(Game.ABAPA, specs, 1, limits=LIMITED)
-    (played,) = play_tournament(tournament, tmp_path).rounds
+    (played,) = play_tournament(tournament, out=tmp_path).rounds
     assert [one.score for one in played.games] == [(0, 0), (0, 0)]
     assert played.score == (0, 0)
 
 
 def test_a_tournament_survives_all_failures(tmp_path: Path) -> None:
     specs = ("first", *(f"first,failure={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
-    results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), tmp_path, jobs=2)
+    results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), out=tmp_path, jobs=2)
     standings = {bot.spec: bot for bot in results.standings()}
     assert results.played == results.total_rounds == 20
     assert {spec: list(bot.forfeits) for spec, bot in standings.items()} == {
@@ -245,10 +245,12 @@ SPECS = ("random", "greedy", "alphabeta@2")
 
 def test_games_depend_only_on_the_seed(tmp_path: Path) -> None:
     tournament = Tournament(Game.TOURNAMENT, SPECS, rounds=3, seed=4, opening_plies=2)
-    one = play_tournament(tournament, tmp_path / "one")
-    two = play_tournament(tournament, tmp_path / "two", jobs=2)
+    one = play_tournament(tournament, out=tmp_path / "one")
+    two = play_tournament(tournament, out=tmp_path / "two", jobs=2)
     assert without_measures(one) == without_measures(two)
-    assert without_measures(play_tournament(replace(tournament, seed=5), tmp_path / "other")) != without_measures(one)
+    assert without_measures(play_tournament(replace(tournament, seed=5), out=tmp_path / "other")) != without_measures(
+        one
+    )
     for number in range(3):
         assert (
             len({each.result.moves[:2] for played in one.rounds if played.number == number for each in played.games})
@@ -267,31 +269,31 @@ def test_an_interrupted_tournament_resumes(jobs: int, tmp_path: Path) -> None:
         if len(reports) == 4:
             raise KeyboardInterrupt
 
-    assert play_tournament(tournament, tmp_path / "parts", jobs, interrupt).interrupted
+    assert play_tournament(tournament, jobs, tmp_path / "parts", interrupt).interrupted
     assert reports == [0, 1, 2, 3]
     with (tmp_path / "parts" / "games.jsonl").open("a") as file:
         file.write('{"game": "ab')  # an incomplete line
     again: list[int] = []
-    resumed = play_tournament(tournament, tmp_path / "parts", jobs, lambda result: again.append(len(result.results)))
+    resumed = play_tournament(tournament, jobs, tmp_path / "parts", lambda result: again.append(len(result.results)))
     assert again == list(range(3, 19))
-    assert without_measures(resumed) == without_measures(play_tournament(tournament, tmp_path / "whole"))
+    assert without_measures(resumed) == without_measures(play_tournament(tournament, out=tmp_path / "whole"))
     read: list[int] = []
-    assert play_tournament(tournament, tmp_path / "parts", 1, lambda results: read.append(0)) == resumed
+    assert play_tournament(tournament, 1, tmp_path / "parts", lambda results: read.append(0)) == resumed
     assert len(read) == 1  # only the initial call, because no game was left to play
 
 
 def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1)
-    play_tournament(tournament, tmp_path)
+    play_tournament(tournament, out=tmp_path)
     with pytest.raises(ConfigError, match=r"another tournament \(different rounds, seed\): choose another --out"):
-        play_tournament(replace(tournament, rounds=2, seed=3), tmp_path)
+        play_tournament(replace(tournament, rounds=2, seed=3), out=tmp_path)
     with pytest.raises(ConfigError, match=r"another tournament \(different limits\)"):
-        play_tournament(replace(tournament, limits=LIMITED), tmp_path)
+        play_tournament(replace(tournament, limits=LIMITED), out=tmp_path)
     edited = tmp_path / "edited.py"
     edited.write_text(Path(BOTS).read_text() + "# edited\n")
     monkeypatch.setenv("AWELLO_PLAYERS", str(edited))
     with pytest.raises(ConfigError, match=r"another tournament \(different players\)"):
-        play_tournament(tournament, tmp_path)
+        play_tournament(tournament, out=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -300,10 +302,10 @@ def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_a_damaged_folder_is_refused(file: str, content: str, tmp_path: Path) -> None:
     tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1)
-    play_tournament(tournament, tmp_path)
+    play_tournament(tournament, out=tmp_path)
     (tmp_path / file).write_text(content)
     with pytest.raises(ConfigError, match="is damaged"):
-        play_tournament(tournament, tmp_path)
+        play_tournament(tournament, out=tmp_path)
 
 
 def test_incomplete_lines_are_removed(tmp_path: Path) -> None:
@@ -320,7 +322,7 @@ def test_incomplete_lines_are_removed(tmp_path: Path) -> None:
 
 def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'nonsense' is not a heuristic"):
-        play_tournament(Tournament(Game.ABAPA, ("random", "alphabeta:nonsense@2"), rounds=1), tmp_path / "out")
+        play_tournament(Tournament(Game.ABAPA, ("random", "alphabeta:nonsense@2"), rounds=1), out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -18,7 +18,14 @@ from awello.arena.tournament import Tournament, TournamentResult, play_tournamen
 from awello.cli.tournament import print_report
 
 ENGINE = "gtp@5s,command=node /opt/my/engines/othello.js --level 5"
-SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", ENGINE, "minimax:positional@4,table=2")
+SPECS = (
+    "random",
+    "greedy",
+    "uct@20ms",
+    "alphabeta:mixed@6,thresholds=30-55",
+    ENGINE,
+    "minimax:positional@4,square_table=2",
+)
 
 
 # --- the report -------------------------------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
     else:
         assert lines_shown == [f"awello: interrupted; run the same command again to resume from {out}"]
     wait_until(lambda: not find_marked(mark))
-    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out=out)
     assert result.played == result.total_rounds
 
 
@@ -124,5 +131,5 @@ def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pyte
         process.kill()
     wait_until(lambda: not find_marked(mark))
     monkeypatch.setenv("AWELLO_PLAYERS", bots)
-    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out=out)
     assert result.played == result.total_rounds

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, run
 
 from awello import Game
-from awello.engine.tablebase import load_or_build
+from awello.engine.tablebase import load_or_build_tablebase
 
 sys.path.append(str(ROOT / "benchmarks"))
 import stress_unreachable
@@ -36,10 +36,10 @@ assert is_rejected(lambda: load8(second, U((address - second) % 2**63)))
 del table, more
 assert is_rejected(lambda: load8(address, U(0))) and is_rejected(lambda: load8(part, U(0)))
 assert is_rejected(lambda: load8(8, U(0)))
-row, weights = patterns.PatternRow.new(), patterns.StageWeights.new()
-row.indices[:] = 30_000
-assert is_rejected(lambda: patterns.evaluate_row(row, weights))
-assert is_rejected(lambda: patterns.update_row(row, 0, U(0), row))
+indices, weights = patterns.PatternIndices.new(), patterns.StageWeights.new()
+indices.lanes[:] = 30_000
+assert is_rejected(lambda: patterns.evaluate_patterns(indices, weights))
+assert is_rejected(lambda: patterns.update_indices(indices, 0, U(0), indices))
 assert is_rejected(lambda: patterns.stage_weights_at(8))
 """
 
@@ -56,7 +56,7 @@ def test_searches_handle_unreachable_positions(game: Game) -> None:
 
 def test_no_search_accesses_memory_outside_its_arrays() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        load_or_build(game)  # built here, because the next process compiles no kernels
+        load_or_build_tablebase(game)  # built here, because the next process compiles no kernels
     done = run("benchmarks/stress_unreachable.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)

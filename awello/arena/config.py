@@ -19,7 +19,7 @@ class PlayerConfig(BaseModel, extra="forbid"):
     player: str
     heuristic: str | None = None
     limit: str | int | None = None
-    table: int | str | None = None
+    square_table: int | str | None = None
     thresholds: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     settings: dict[str, str | int | float | bool] = {}
 
@@ -36,7 +36,7 @@ class PlayerConfig(BaseModel, extra="forbid"):
     def to_spec(self) -> PlayerSpec:
         """Build the player's spec."""
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
-        settings = {"table": self.table, "thresholds": thresholds, **self.settings}
+        settings = {"square_table": self.square_table, "thresholds": thresholds, **self.settings}
         texts = {key: str(value) for key, value in settings.items() if value is not None}
         return PlayerSpec(
             self.player, self.heuristic, None if self.limit is None else parse_limit(str(self.limit)), texts

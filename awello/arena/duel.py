@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from awello.arena.match import Match, first_side, mean_ms, points_of_first
-from awello.arena.openings import balanced_opening
+from awello.arena.openings import find_balanced_opening
 from awello.arena.runner import GameResult, Runner, check_players
 from awello.arena.sprt import Hypotheses, elo_difference, likelihood_of_superiority
 from awello.arena.workers import Jobs
@@ -57,7 +57,7 @@ class Duel(Match):
     def opening(self, number: int) -> tuple[int, ...]:
         if self.openings:
             return self._shuffled[number // 2]
-        return balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number // 2}")
+        return find_balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number // 2}")
 
     def configuration(self) -> dict[str, Any]:
         """Return the settings that must not change when a duel is resumed.
@@ -109,7 +109,7 @@ class DuelResult:
     def _lead(self, number: int) -> int:
         game, side = self.results[number], first_side(number)
         if game.loser is not None:
-            return self.duel.game.points * (-1 if game.loser == side else 1)
+            return self.duel.game.max_score * (-1 if game.loser == side else 1)
         return game.score[side] - game.score[1 - side]
 
     @property

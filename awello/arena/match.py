@@ -35,7 +35,7 @@ class Match(GamePlan):
         """Return the opening of a game; games 2n and 2n + 1 share an opening, with colours reversed."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class MatchResult:
     def shares(self) -> tuple[float, float, float]:
         """Return the mean final shares of the squares or seeds: of the first player, of the second, and of neither."""
         first, second = self.held
-        total = self.games * self.match.game.points
+        total = self.games * self.match.game.max_score
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
 
     def mean_ms(self) -> tuple[float, float]:

@@ -20,7 +20,7 @@ MAX_BALANCED_LEAD = 3.0  # largest expected final margin in a balanced position,
 MAX_TRIES = 500  # random openings to try before giving up
 
 
-def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
+def draw_random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
     """Extend a prefix by `plies` random moves that do not end the game; return all moves."""
     rng, start = random.Random(seed), Record(Position.start(game), prefix).final
     for _ in range(100):
@@ -34,11 +34,11 @@ def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = 
 
 
 @lru_cache(16)
-def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
+def find_balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
     """Draw random moves until they lead to a position that a short search finds balanced; return the moves."""
     engine = _load_engine(game)
     for number in range(MAX_TRIES):
-        moves = random_opening(game, plies, f"{seed}/{number}")
+        moves = draw_random_opening(game, plies, f"{seed}/{number}")
         position = Record(Position.start(game), moves).final
         engine.clear()  # the result must not depend on earlier searches
         *_, analysis = engine.analyse(position, BALANCE_SEARCH_LIMIT)

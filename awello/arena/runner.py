@@ -21,7 +21,7 @@ from awello import __version__
 from awello.arena.game import learn_from_game, play_game
 from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
-from awello.arena.workers import Jobs, OrderedMap, ignore_interrupts, worker_pool
+from awello.arena.workers import Jobs, OrderedMap, ignore_interrupts, open_worker_pool
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
@@ -204,11 +204,11 @@ class GamePlan(RunPlan[GameResult]):
     result_type = GameResult
 
     @abstractmethod
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         """Return game `number` of the plan."""
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
-        return play_job(self.job(number), cache)
+        return play_job(self.make_job(number), cache)
 
 
 def check_players(specs: Iterable[str], kind: str) -> None:
@@ -275,13 +275,14 @@ class Runner(Generic[Result]):
         shared = callable(self.jobs)
         starts = range(0, len(numbers), self.plan.batch_size)
         batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch_size]) for at in starts]
-        with nullcontext(self.jobs) if callable(self.jobs) else worker_pool(self.jobs, _init_worker, self.plan) as each:
+        pool = nullcontext(self.jobs) if callable(self.jobs) else open_worker_pool(self.jobs, _init_worker, self.plan)
+        with pool as each:
             yield from chain.from_iterable(each(_run_batch, batches))
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | OrderedMap]:
     """Open a worker pool for several runs; `jobs=1` needs no pool."""
-    return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _init_worker, None)
+    return nullcontext(jobs) if jobs == 1 else open_worker_pool(jobs, _init_worker, None)
 
 
 def _run_in_process(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:

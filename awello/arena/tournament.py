@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from awello.arena.elo import fit_ratings
 from awello.arena.match import first_side, make_pair_job
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.arena.runner import GameJob, GamePlan, GameResult, Runner
 from awello.arena.sandbox import MIB, ResourceLimits, Usage
 from awello.arena.workers import Jobs
@@ -64,7 +64,7 @@ class Tournament(GamePlan):
 
     def opening(self, number: int) -> tuple[int, ...]:
         """Return the random opening of round `number`, which is the same for all pairings."""
-        return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
+        return draw_random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
     @property
     def total(self) -> int:
@@ -76,7 +76,7 @@ class Tournament(GamePlan):
         played, pairing = divmod(unit, len(self.pairings))
         return pairing, played, game
 
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         pairing, played, game = self.locate(number)
         first, second = (self.specs[bot] for bot in self.pairings[pairing])
         seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)
@@ -102,8 +102,8 @@ def to_bot_game(result: GameResult, game: int) -> BotGame:
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
-        points = Game(result.game).points  # type: ignore[arg-type]
-        score = 0 if result.forfeits[0] else points, 0 if result.forfeits[1] else points
+        max_score = Game(result.game).max_score  # type: ignore[arg-type]
+        score = 0 if result.forfeits[0] else max_score, 0 if result.forfeits[1] else max_score
     forfeits = result.forfeits[one], result.forfeits[other]
     return BotGame((score[one], score[other]), forfeits, (usage[one], usage[other]), result)
 
@@ -290,8 +290,8 @@ class TournamentResult:
 
 def play_tournament(
     tournament: Tournament,
-    out: Path | None = None,
     jobs: Jobs = 1,
+    out: Path | None = None,
     on_progress: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
     """Play a tournament; call `on_progress` at the start and after each game.

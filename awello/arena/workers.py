@@ -33,7 +33,7 @@ class OrderedMap(Protocol):
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
-def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> AbstractContextManager[OrderedMap]:
+def open_worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> AbstractContextManager[OrderedMap]:
     """Open a worker pool.  Each worker first calls `prepare(*args)`, if `prepare` is given."""
     if isinstance(jobs, int):
         return _process_pool(jobs, prepare, *args)

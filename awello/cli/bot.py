@@ -13,7 +13,7 @@ from awello.cli.app import app
 from awello.errors import ConfigError
 from awello.limits import parse_clock
 from awello.position import Position
-from awello.protocols.club import BotPolicy, ClubBot
+from awello.protocols.club_bot import BotPolicy, ClubBot
 from awello.rules.game import Game
 
 

@@ -35,6 +35,6 @@ def probcut(
         print_json({kind: fit.coefficients | {"error": fit.error} for kind, fit in fits.items()})
         return
     for kind, fit in fits.items():
-        terms = " ".join(f"{value:+.3f} {term}" for term, value in fit.coefficients.items())
-        print(f"searches to {'a fixed depth' if kind == 'depth' else 'the end'}: {terms}, error {fit.error:.2f} discs")
+        listed = " ".join(f"{value:+.3f} {name}" for name, value in fit.coefficients.items())
+        print(f"searches to {'a fixed depth' if kind == 'depth' else 'the end'}: {listed}, error {fit.error:.2f} discs")
     print(f"the report is {out / 'report.md'}; to use the coefficients, copy {out / 'probcut.json'} to awello/data")

@@ -15,7 +15,7 @@ import typer
 from awello.cli.app import app
 from awello.cli.options import ArchiveOption, Cluster
 from awello.errors import AwelloError, ConfigError
-from awello.kernel import LAZY_VARIABLE, find_cached
+from awello.kernel import LAZY_VARIABLE, find_cached_kernels
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 from awello.web.child_processes import ENGINE_KERNEL_MODULES, SERVER_KERNEL_MODULES, parse_niceness
 
@@ -124,7 +124,7 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
     os.environ[LAZY_VARIABLE] = "1"  # inherited by engine processes
     with KernelCompiler(SERVER_KERNEL_MODULES, ENGINE_KERNEL_MODULES) as kernels:
         kernels.wait(SERVER_KERNEL_MODULES, show=True)
-        find_cached()  # so that later imports load the kernels just compiled
+        find_cached_kernels()  # so that later imports load the kernels just compiled
         yield kernels
 
 

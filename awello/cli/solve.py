@@ -19,7 +19,7 @@ from awello.cli.options import GameName, Hash, Size, Threads, Variant
 from awello.cli.output import print_json
 from awello.cli.progress import make_progress_bar
 from awello.engine.engine import Engine
-from awello.engine.tablebase import seeds_on_board
+from awello.engine.tablebase import count_board_seeds
 from awello.errors import ConfigError
 from awello.formats.obf import Problem, parse_problem
 from awello.formats.transcript import parse_transcript
@@ -274,5 +274,5 @@ def show_awale(number: int, position: Position, analysis: Analysis, wld: bool, j
     else:
         score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
         best = "-" if position.over else position.format_move(analysis.move)
-        proof, seeds = "yes" if exact else "no", seeds_on_board(position)
+        proof, seeds = "yes" if exact else "no", count_board_seeds(position)
         print(f"{number:>3} {seeds:>5} {score:>6} {best:<4} {proof:<5}  {format_position(position)}")

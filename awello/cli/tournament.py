@@ -87,7 +87,7 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
             latest = result
             update(len(result.results), label if result.results else "")
 
-        result = play_tournament(tournament, folder, jobs, on_progress)
+        result = play_tournament(tournament, jobs, folder, on_progress)
     if result.interrupted and not result.results:
         raise KeyboardInterrupt
     if json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from awello.arena.workers import Jobs, worker_pool
+from awello.arena.workers import Jobs, open_worker_pool
 from awello.cli.options import Cluster, JobsOption, Json, resolve_jobs
 from awello.cli.output import print_result
 from awello.cli.progress import resumable, show_step_progress
@@ -103,7 +103,7 @@ def run_evolution(
     with (
         resumable(out),
         show_step_progress(f"train {config.heuristic}", round(seconds)) as show,
-        nullcontext(map) if jobs == 1 else worker_pool(jobs) as parallel_map,
+        nullcontext(map) if jobs == 1 else open_worker_pool(jobs) as parallel_map,
     ):
 
         def tracked(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:

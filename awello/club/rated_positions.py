@@ -14,7 +14,7 @@ from awello.club.game_state import GameState
 from awello.kernel import U
 from awello.position import Position
 from awello.record import Record, replay, replay_words
-from awello.rules.game import PASS, canonical_children
+from awello.rules.game import PASS, write_canonical_children
 
 MIN_INDEXED_PLY = 10  # the first ply that is indexed
 MAX_LEGAL_MOVES = 64
@@ -67,7 +67,7 @@ def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
     else:
         before = _key(replay(Position.start(state.game), state.moves[:-1])[1])
     words = np.empty((MAX_LEGAL_MOVES, 2), np.uint64)
-    count = canonical_children(int(state.game), U(position.own), U(position.opp), words)
+    count = write_canonical_children(int(state.game), U(position.own), U(position.opp), words)
     adapter = state.game.adapter
     children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.position_mask)).tolist()]
     before_pass = [_key(Position(state.game, position.opp, position.own))] if state.moves[-1] == PASS else []

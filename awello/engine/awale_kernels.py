@@ -8,7 +8,7 @@ used, a position is evaluated by the largest capture that one more move can make
 without a capture in between, the game ends, and the variant decides who gets the remaining seeds.  In deep searches,
 quiet moves (without a capture) that come late in the move ordering are first searched one ply less deep.
 
-The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
+The search counts how often it uses an estimate.  A value found without any estimate is proven, whatever the depth, and
 stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
 """
 
@@ -28,20 +28,20 @@ from awello.engine.awale_transposition_table import (
     probe_tt,
     store_tt,
 )
-from awello.engine.retrograde import LEVEL_OFFSETS, VALUE_OF_CODE, rank
+from awello.engine.retrograde import LAYER_OFFSETS, VALUE_OF_CODE, rank
 from awello.engine.thread_state import STOP_BIT
-from awello.engine.transposition_table import hash_of
+from awello.engine.transposition_table import hash_position
 from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
-from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
+from awello.rules.awale import ABAPA, BYTE_MASK, count_seeds, is_stopped, legal_moves, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
 UNREDUCED_MOVES = 2  # moves of a node that are always searched to full depth; with fewer, the search overlooks more
 PREFETCH_FROM_DEPTH = 3  # the depth from which TT entries of children are prefetched; at lower depths, few are read
 
 # Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
-KEY_PER_SEED = 1 << 24
+SORT_KEY_PER_SEED = 1 << 24
 KILLER_BONUS = MAX_HISTORY = 1 << 22
 
 
@@ -49,19 +49,19 @@ KILLER_BONUS = MAX_HISTORY = 1 << 22
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
     """Look up the value of a position, in seeds, in the endgame tablebase at the address `tablebase`."""
-    return int(VALUE_OF_CODE[load8(tablebase, U(LEVEL_OFFSETS[U(seeds)] + rank(own, opp)))])
+    return int(VALUE_OF_CODE[load8(tablebase, U(LAYER_OFFSETS[U(seeds)] + rank(own, opp)))])
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def terminal_value(game: int, own: U, opp: U) -> int:
     """Return the value, in seeds, of a position in which the mover has no move."""
-    return 0 if is_stopped(game, own, opp) else seeds_in(own) - seeds_in(opp)
+    return 0 if is_stopped(game, own, opp) else count_seeds(own) - count_seeds(opp)
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def repetition_value(game: int, own: U, opp: U) -> int:
     """Return the value, in seeds, of a repeated position."""
-    return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
+    return count_seeds(own) - count_seeds(opp) if game == ABAPA else 0
 
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
@@ -75,7 +75,7 @@ def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
 @kernel("int64(uint64, uint64, int64, AwaleState)", inline=True)
 def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
     """Evaluate a position by the largest capture that one more move can make (DiffScore)."""
-    game, seeds, nodes, best = state.game, seeds_in(own + opp), 1, 0
+    game, seeds, nodes, best = state.game, count_seeds(own + opp), 1, 0
     moves = legal_moves(game, own, opp)
     if moves == U(0):
         best = terminal_value(game, own, opp)
@@ -85,7 +85,7 @@ def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
         state.estimates += 1
         while moves != U(0) and SEED_VALUE * best < beta:
             _, _, captures = sow(game, own, opp, bit_scan(moves))
-            best = max(best, seeds_in(captures))
+            best = max(best, count_seeds(captures))
             moves = clear_lowest_bit(moves)
             nodes += 1
     state.nodes += nodes
@@ -95,7 +95,7 @@ def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
 @kernel("int64(uint64, uint64, int64, int64, AwaleState)")
 def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> int:
     """Search captures only: return the higher of the estimate and the value of the best capture."""
-    game, seeds = state.game, seeds_in(own + opp)
+    game, seeds = state.game, count_seeds(own + opp)
     state.nodes += 1
     if seeds <= state.tablebase_seeds:
         return SEED_VALUE * probe_tablebase(own, opp, seeds, state.tablebase)
@@ -108,7 +108,7 @@ def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) 
         next_own, next_opp, captures = sow(game, own, opp, bit_scan(moves))
         moves = clear_lowest_bit(moves)
         if captures != U(0):
-            win, floor = SEED_VALUE * seeds_in(captures), max(alpha, best)
+            win, floor = SEED_VALUE * count_seeds(captures), max(alpha, best)
             best = max(best, win - quiescence_search(next_own, next_opp, win - beta, win - floor, state))
     return best
 
@@ -144,7 +144,7 @@ def pit_of(key: int) -> int:
 def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleState) -> int:
     """Return the priority of a move: captures first, then the killer move, then history."""
     sowing = sowing_index(own, pit)
-    priority = seeds_in(captures) * KEY_PER_SEED + state.history[sowing]
+    priority = count_seeds(captures) * SORT_KEY_PER_SEED + state.history[sowing]
     return priority + KILLER_BONUS if frame.killer == sowing else priority
 
 
@@ -166,7 +166,7 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFra
         pit = bit_scan(moves)
         next_own, next_opp, captures = sow(state.game, own, opp, pit)
         if depth >= PREFETCH_FROM_DEPTH:
-            prefetch(entry_address(hash_of(next_own, next_opp, state.multipliers), state))
+            prefetch(entry_address(hash_position(next_own, next_opp, state.multipliers), state))
         insert_move(frame, first, count, move_key(priority_of(own, pit, captures, frame, state), pit))
         count += 1
         moves = clear_lowest_bit(moves)
@@ -203,7 +203,7 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
     """Write the position at a ply to the stack; return whether it repeats a position since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
-    while back <= frame.quiet_moves:
+    while back <= frame.plies_since_capture:
         before = state.stack[U(ply - back)]
         if before.own == own and before.opp == opp:
             return True
@@ -212,9 +212,9 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
 
 
 @kernel("void(int64, uint64, AwaleState)", inline=True)
-def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
-    """Set the number of moves since the last capture for the child at the next ply."""
-    state.stack[U(ply + 1)].quiet_moves = 0 if captures != U(0) else state.stack[U(ply)].quiet_moves + 1
+def set_plies_since_capture(ply: int, captures: U, state: AwaleState) -> None:
+    """Set the number of plies since the last capture for the child at the next ply."""
+    state.stack[U(ply + 1)].plies_since_capture = 0 if captures != U(0) else state.stack[U(ply)].plies_since_capture + 1
 
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
@@ -231,7 +231,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         return evaluate_horizon(own, opp, alpha, beta, depth, state)
     count_node(state)
     # Step 2. Values that need no search: tablebase, end of the game, repetition.
-    game, seeds = state.game, seeds_in(own + opp)
+    game, seeds = state.game, count_seeds(own + opp)
     if seeds <= state.tablebase_seeds:
         return SEED_VALUE * probe_tablebase(own, opp, seeds, state.tablebase)
     moves = legal_moves(game, own, opp)
@@ -241,7 +241,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         state.estimates += 1  # the value depends on the path
         return SEED_VALUE * repetition_value(game, own, opp)
     # Step 3. Probe the transposition table: for a value, or at least for a first move.
-    key = hash_of(own, opp, state.multipliers)
+    key = hash_position(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
     if entry != EMPTY_ENTRY:  # the result is the same without this test, but the CPU would wait for the entry
@@ -258,14 +258,14 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
             count, unsorted = sort_moves(own, opp, unsorted, count, depth, frame, state), U(0)
         pit = pit_of(frame.moves[U(index)])
         next_own, next_opp, captures = sow(game, own, opp, pit)
-        win = SEED_VALUE * seeds_in(captures)
+        win = SEED_VALUE * count_seeds(captures)
         low, high = win - beta, win - alpha  # the window from the opponent's view
         if depth - 1 == state.horizon:
             value = win - evaluate_horizon(next_own, next_opp, low, high, depth - 1, state)
         else:
             # Step 5. Search the first move with the full window and the others with null windows.  Late moves are first
             # searched to a reduced depth.  If a value is inside the window, search again with the full window.
-            count_quiet_moves(ply, captures, state)
+            set_plies_since_capture(ply, captures, state)
             value = alpha + 1
             if index > 0 and can_reduce(index, depth, captures, state):
                 value = win - search(next_own, next_opp, high - 1, high, depth - 2, ply + 1, state)
@@ -292,7 +292,7 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
     """Search the given moves at the root: return the value of the best one, and write its pit to `root_best_pit`.
 
     The first move to be searched is the one that `root_best_pit` contains at the start.  If the search is stopped,
-    `root_best_pit` is the best move that was proved better than the first move, or the first move if none was.
+    `root_best_pit` is the best move that was proven better than the first move, or the first move if none was.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp
@@ -301,9 +301,9 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
     for index in range(count):
         pit = pit_of(frame.moves[U(index)])
         next_own, next_opp, captures = sow(state.game, own, opp, pit)
-        win = SEED_VALUE * seeds_in(captures)
+        win = SEED_VALUE * count_seeds(captures)
         low, high = win - beta, win - alpha
-        count_quiet_moves(PAST_PLIES, captures, state)
+        set_plies_since_capture(PAST_PLIES, captures, state)
         value = alpha + 1
         if index > 0:
             value = win - search(next_own, next_opp, high - 1, high, depth - 1, PAST_PLIES + 1, state)
@@ -330,4 +330,4 @@ def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, 
 def probe_best_pit(own: U, opp: U, address: int) -> int:
     """Return the best move that the transposition table of a state holds for a position, or NO_PIT."""
     state = awale_state_at(address)
-    return entry_pit(probe_tt(hash_of(own, opp, state.multipliers), state))
+    return entry_pit(probe_tt(hash_position(own, opp, state.multipliers), state))

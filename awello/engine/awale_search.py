@@ -1,7 +1,7 @@
 """The search of Awalé: `AwaleWorker` runs the kernels in a thread, and `AwaleIterativeSearch` plans the depths.
 
 Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, which ends
-early when a search has used no estimate, because its value is then proved.
+early when a search has used no estimate, because its value is then proven.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from awello.engine.awale_kernels import MIN_CYCLE_PLIES, probe_best_pit, search_
 from awello.engine.awale_state import MAX_DEPTH, NO_PIT, PAST_PLIES, SEED_VALUE, AwaleState
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.iterative_search import IterativeSearch, PlanStep
-from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, level_of
-from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board
+from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, find_level
+from awello.engine.tablebase import Tablebase, count_board_seeds, load_or_build_tablebase
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable
@@ -64,13 +64,12 @@ class AwaleWorker(SearchWorker):
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(request.selectivity, self.tablebase.seeds)  # `selectivity` may come from a newer, larger tablebase
+        tablebase_seeds = min(request.precision, self.tablebase.seeds)  # it may come from a newer, larger tablebase
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
-        self.set_fields(
-            stop=0, estimates=0, root_best_pit=root_best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth
-        )
+        self.set_fields(stop=0, estimates=0, root_best_pit=root_best_pit)
+        self.set_fields(tablebase_seeds=tablebase_seeds, reduce_from_depth=reduce_from_depth)
         if request.position is not self.loaded_position:  # a search does not change the frames before its root
             self._load_past(request.position)
             self.loaded_position = request.position
@@ -81,7 +80,7 @@ class AwaleWorker(SearchWorker):
         Their order is not kept: only the side to move in each position matters.
         """
         frames = self.stack[PAST_PLIES::-1]  # backwards from the root
-        for field in ("own", "opp", "quiet_moves"):
+        for field in ("own", "opp", "plies_since_capture"):
             frames[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
@@ -90,7 +89,7 @@ class AwaleWorker(SearchWorker):
             places = frames[MIN_CYCLE_PLIES - 2 + theirs :: 2][: len(pairs)]
             places["own"], places["opp"] = np.array(pairs[: len(places)], np.uint64).reshape(-1, 2).T
         if position.past:
-            frames["quiet_moves"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
+            frames["plies_since_capture"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own) & ROW_MASK, U(request.position.opp) & ROW_MASK
@@ -105,8 +104,8 @@ class AwaleWorker(SearchWorker):
     def uses_all_threads(self, request: SearchRequest) -> bool:
         return request.depth >= MIN_PARALLEL_DEPTH
 
-    def start(self) -> None:
-        super().start()
+    def begin_search(self) -> None:
+        super().begin_search()
         self.history[:] >>= HISTORY_DECAY_SHIFT
 
     def clear(self) -> None:
@@ -128,35 +127,33 @@ def create_awale_threads(
         raise ConfigError(
             f"the champion of Awalé does not support the heuristic '{heuristic.name}': omit it, or choose diffscore"
         )
-    tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build(game)
+    tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build_tablebase(game)
     learnt = load_awale_network_weights(weights) if heuristic is None else None
     return SearchThreads([AwaleWorker(number, tablebase, tt, learnt) for number in range(threads)], tt)
 
 
 class AwaleIterativeSearch(IterativeSearch):
-    """A search of an Awalé position; `selectivity` is the largest number of seeds for which the tablebase is used."""
+    """The iterative search of an Awalé position; the precision is the largest number of seeds for the tablebase."""
 
     ASPIRATION_DELTA = SEED_VALUE // 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.tablebase, self.seeds = load_or_build(self.position.game), seeds_on_board(self.position)
+        self.tablebase, self.seeds = load_or_build_tablebase(self.position.game), count_board_seeds(self.position)
         self.max_value = SEED_VALUE * self.seeds
 
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
-        known, depths = self.tablebase.seeds, range(1, MAX_DEPTH + 1)
+        tablebase_seeds, depths = self.tablebase.seeds, range(1, MAX_DEPTH + 1)
         if limit.level is not None:
-            depths, known = (
-                range(1, level_of(limit.level).depth + 1),
-                min(known, TABLEBASE_SEEDS_PER_LEVEL * limit.level),
-            )
+            tablebase_seeds = min(tablebase_seeds, TABLEBASE_SEEDS_PER_LEVEL * limit.level)
+            depths = range(1, find_level(limit.level).depth + 1)
         elif limit.depth is not None:
             deepest = min(limit.depth, MAX_DEPTH)
             depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # the last depth is `deepest`
         for depth in depths:
-            if self.results and all(result.proved for result in self.results):
+            if self.results and all(result.exact for result in self.results):
                 return
-            yield depth, known
+            yield depth, tablebase_seeds
 
     def solve(self, wld: bool) -> Iterator[Analysis]:
         for analysis in self.deepen(Limit()):
@@ -168,10 +165,10 @@ class AwaleIterativeSearch(IterativeSearch):
         value = float((final > 0) - (final < 0))
         return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))
 
-    def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
-        if self.seeds > selectivity:
-            return super().search_multipv(depth, selectivity)
-        values, best = self.tablebase.values(self.position), self.tablebase.choose(self.position)
+    def search_multipv(self, depth: int, tablebase_seeds: int) -> list[SearchResult]:
+        if self.seeds > tablebase_seeds:
+            return super().search_multipv(depth, tablebase_seeds)
+        values, best = self.tablebase.move_values(self.position), self.tablebase.choose(self.position)
         values = {move: value for move, value in values.items() if self.moves >> move & 1}
         order = sorted(values, key=lambda move: (-values[move], move != best))
         return [SearchResult(SEED_VALUE * values[move], move, True) for move in order[: self.multipv]]
@@ -182,13 +179,15 @@ class AwaleIterativeSearch(IterativeSearch):
             return None
         return SearchResult(self.results[0].value, move)
 
-    def make_analysis(self, depth: int, selectivity: int) -> Analysis:
+    def make_analysis(self, depth: int, tablebase_seeds: int) -> Analysis:
         value, move, exact = self.results[0]
         pv = (move, *self._extend_pv(self.position.after(move)))
         candidates = tuple((result.move, result.value / SEED_VALUE) for result in self.results)
         nodes, seconds = self.search_threads.nodes, self.elapsed()
-        proved = tuple(result.move for result in self.results if result.proved)
-        return Analysis(move, value / SEED_VALUE, exact, depth, nodes, 0, seconds, candidates, pv, exact_moves=proved)
+        exact_moves = tuple(result.move for result in self.results if result.exact)
+        return Analysis(
+            move, value / SEED_VALUE, exact, depth, nodes, 0, seconds, candidates, pv, exact_moves=exact_moves
+        )
 
     def _extend_pv(self, position: Position) -> tuple[int, ...]:
         """Read the principal variation from the transposition table, then from the tablebase."""

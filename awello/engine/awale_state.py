@@ -20,8 +20,8 @@ class StackFrame(Layout):
     """The keys of the moves in the order in which they are searched; `pit_of` gives the pit of a key."""
     own: U
     opp: U
-    quiet_moves: int
-    """The number of moves since the last capture; only positions since then can recur."""
+    plies_since_capture: int
+    """The number of plies since the last capture; only positions since then can recur."""
     killer: U
     """The last quiet move that caused a cutoff at this ply, as its `sowing_index`; 0 if there is none."""
 
@@ -30,11 +30,11 @@ class AwaleState(ThreadState):
     """The state of one search thread."""
 
     estimates: int
-    """The number of times that an estimate was used; a value found without one is proved."""
+    """The number of times that an estimate was used; a value found without one is proven."""
     root_best_pit: int
     """The move to search first at the root and, after the search, the best move found; NO_PIT if there is none."""
     game: int
-    """The number of the variant in the enumeration `Game`."""
+    """The id of the variant, its value in the enumeration `Game`."""
     tt: int
     """The address of the transposition table, which all threads share."""
     tt_mask: int

@@ -21,7 +21,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 
 BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # the value of an entry is a lower or upper bound, or exact
-SOLVED_DEPTH = 127  # the depth of a proved value, deeper than any search
+SOLVED_DEPTH = 127  # the depth of a proven value, deeper than any search
 HASH_MASK = U(0xFFFFFFFFFF000000)  # the 40 bits of the hash that an entry stores
 DEPTH_SHIFT, BOUND_SHIFT, VALUE_SHIFT = U(3), U(10), U(12)
 PIT_MASK, DEPTH_MASK, BOUND_MASK, VALUE_MASK = U(7), U(127), U(3), U(4095)

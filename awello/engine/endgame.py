@@ -8,7 +8,7 @@ Like the kernels in `last_empties`, `solve_few_empties` uses null windows: it de
 alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.
 """
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of, popcount, to_signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_moves, popcount, to_signed
 from awello.engine.last_empties import (
     NO_SCORE,
     STABILITY_ALPHA_PER_EMPTY,
@@ -43,7 +43,7 @@ OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  #
 CORNERS = U(0x8100000000000081)
 # The terms of a move's sort key: per reply, per corner among the replies, and once for a move into a quadrant with an
 # odd number of empty squares, where the mover is likely to play last.  The move with the smallest key comes first.
-KEY_PER_REPLY, KEY_PER_CORNER, KEY_IN_ODD_QUADRANT = 16, 24, -8
+SORT_KEY_PER_REPLY, SORT_KEY_PER_CORNER, SORT_KEY_IN_ODD_QUADRANT = 16, 24, -8
 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
@@ -84,8 +84,8 @@ def store_bounds(entry: EndgameEntry, own: U, opp: U, lower: int, upper: int, be
 @kernel("int64(uint64, int64, uint64)", inline=True)
 def fastest_first_key(replies: U, square: int, odd: U) -> int:
     """Return the sort key of a move, given the replies to it; `odd` contains the squares of odd quadrants."""
-    key = KEY_PER_REPLY * popcount(replies) + KEY_PER_CORNER * popcount(replies & CORNERS)
-    return key + KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
+    key = SORT_KEY_PER_REPLY * popcount(replies) + SORT_KEY_PER_CORNER * popcount(replies & CORNERS)
+    return key + SORT_KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
 
 
 @kernel("int64(uint64, uint64, uint64, uint64, MoveList)", inline=True)
@@ -123,7 +123,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     if empties <= 4:
         return solve_up_to_four(own, opp, empty, alpha, state)
     if moves == U(0):
-        replies = moves_of(opp, own) & empty
+        replies = find_moves(opp, own) & empty
         if replies == U(0):
             return final_score(own, opp, state.board_mask)
         return -solve_few_empties(opp, own, replies, ~alpha, state)

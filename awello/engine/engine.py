@@ -22,7 +22,7 @@ from typing import Self, TypeVar
 from awello.analysis import Analysis
 from awello.engine.awale_search import AwaleIterativeSearch, create_awale_threads
 from awello.engine.iterative_search import IterativeSearch
-from awello.engine.levels import DEFAULT_LEVEL, level_of
+from awello.engine.levels import DEFAULT_LEVEL, find_level
 from awello.engine.othello_search import OthelloIterativeSearch, create_othello_threads
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.threads import SearchStopped
@@ -79,7 +79,7 @@ class Engine:
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARD_HEURISTIC
         self.game = game
-        create_threads, self._search = SEARCHES_BY_FAMILY[game.family]
+        create_threads, self._search_class = SEARCHES_BY_FAMILY[game.family]
         multipliers = draw_multipliers() if random_hash else FIXED_MULTIPLIERS
         try:
             self.search_threads = create_threads(game, threads, hash, heuristic, weights, multipliers)
@@ -134,11 +134,11 @@ class Engine:
         """
         limit = limit or Limit()
         maximum = math.inf if limit.seconds is None else limit.seconds
-        return self._analyses(position, limit, TimeBudget(math.inf, maximum), multipv)
+        return self._stream_analyses(position, limit, TimeBudget(math.inf, maximum), multipv)
 
     def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
         """Search for the exact score or, with `wld`, for the outcome: win (1), draw (0) or loss (-1)."""
-        return self._analyses(position, Limit(), UNLIMITED_TIME, 1, lambda search: search.solve(wld))
+        return self._stream_analyses(position, Limit(), UNLIMITED_TIME, 1, lambda search: search.solve(wld))
 
     def choose(
         self,
@@ -172,14 +172,16 @@ class Engine:
             limit = Limit(level=DEFAULT_LEVEL) if budget == UNLIMITED_TIME else Limit()
         if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
-        return self._analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
+        return self._stream_analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
 
     def find_best_move(self, position: Position, limit: Limit) -> int:
         """Return the best move for a depth or level limit, without an analysis and without a background thread."""
         self._check(position, limit)
         if position.legal_moves() == (PASS,):
             return PASS
-        return self._search_uninterrupted(lambda: self._search(self.search_threads, position).find_best_move(limit))
+        return self._search_uninterrupted(
+            lambda: self._search_class(self.search_threads, position).find_best_move(limit)
+        )
 
     def ponder(self, position: Position) -> None:
         """Search in the background to fill the transposition table, until the next search, `stop` or `close`."""
@@ -188,8 +190,8 @@ class Engine:
         with self._lock:
             self.close()
             if not position.over:
-                self.search_threads.start()
-                stream = self._search(self.search_threads, position.skip_pass()).deepen(Limit())
+                self.search_threads.begin_search()
+                stream = self._search_class(self.search_threads, position.skip_pass()).deepen(Limit())
                 queue: AnalysisQueue = SimpleQueue()  # never read
                 self._start_threads(threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True))
 
@@ -205,7 +207,7 @@ class Engine:
         if position.over:
             raise AwelloError("the game is over: there is nothing to search")
         if limit.level is not None:
-            level_of(limit.level)
+            find_level(limit.level)
         if limit.depth == 0:
             raise SpecError("depth 0 is too small: choose at least 1")
         if multipv < 1:
@@ -216,7 +218,7 @@ class Engine:
         for thread in threads:
             thread.start()
 
-    def _analyses(
+    def _stream_analyses(
         self,
         position: Position,
         limit: Limit,
@@ -230,7 +232,7 @@ class Engine:
         searched, excluded = position.skip_pass(), frozenset(excluded_moves)
 
         def start(budget: TimeBudget) -> AnalysisStream:
-            search = self._search(self.search_threads, searched, multipv, budget, excluded)
+            search = self._search_class(self.search_threads, searched, multipv, budget, excluded)
             return run(search) if run else search.deepen(limit)
 
         stream = self._start_stream(start, limit.nodes, budget)
@@ -244,7 +246,7 @@ class Engine:
         self.stop()
         with self._lock:
             self.close()
-            self.search_threads.start(node_limit)
+            self.search_threads.begin_search(node_limit)
             stream = start(budget)
             try:
                 first = next(stream)
@@ -270,7 +272,7 @@ class Engine:
         with self._lock:
             while True:
                 self.close()
-                self.search_threads.start()
+                self.search_threads.begin_search()
                 with suppress(SearchStopped):
                     return find()
 
@@ -303,5 +305,5 @@ def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
 def _prepend_pass(analysis: Analysis) -> Analysis:
     """Convert an analysis of the position after a forced pass to an analysis of the position before the pass."""
     value, pv = -analysis.value, (PASS, *analysis.pv)
-    proved = (PASS,) if analysis.exact else ()
-    return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)
+    exact_moves = (PASS,) if analysis.exact else ()
+    return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=exact_moves)

@@ -15,7 +15,7 @@ from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
-PlanStep = tuple[int, int]  # a depth and a selectivity
+PlanStep = tuple[int, int]  # the depth and the precision of a `SearchRequest`
 # If a search fails low or high, the next window extends this many times ASPIRATION_DELTA beyond the returned value.
 # With a larger factor, the next window is wider than necessary; with a smaller one, more searches fail again.
 WINDOW_GROWTH = 4
@@ -47,39 +47,39 @@ class IterativeSearch(ABC):
 
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
-        """Yield the depths and selectivities of the searches within a limit, each more accurate than the one before."""
+        """Yield the depths and precisions of the searches within a limit, each more accurate than the one before."""
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
         """Yield analyses up to the exact value or, with `wld`, up to the outcome: win (1), draw (0) or loss (-1)."""
 
     @abstractmethod
-    def make_analysis(self, depth: int, selectivity: int) -> Analysis:
+    def make_analysis(self, depth: int, precision: int) -> Analysis:
         """Build an analysis from the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """Yield an analysis after each search of the plan, as long as the next search can finish in time."""
         last_seconds, previous_seconds = 0.0, 0.0
-        for depth, selectivity in self.plan(limit):
+        for depth, precision in self.plan(limit):
             elapsed = self.elapsed()
             if self.results and not has_time_for_next_depth(self.budget, elapsed, last_seconds, previous_seconds):
                 break
             try:
-                self.results = self.search_multipv(depth, selectivity)
+                self.results = self.search_multipv(depth, precision)
             except SearchStopped:
                 if not (better := self.find_partial_result()):
                     raise
                 self.results = [better]
-                yield self.make_analysis(depth, selectivity)
+                yield self.make_analysis(depth, precision)
                 return
-            yield self.make_analysis(depth, selectivity)
+            yield self.make_analysis(depth, precision)
             last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
         """Return the best move of the last search of the plan; self-play uses this, as it is cheaper than `deepen`."""
-        for depth, selectivity in self.plan(limit):
+        for depth, precision in self.plan(limit):
             try:
-                self.results = self.search_multipv(depth, selectivity)
+                self.results = self.search_multipv(depth, precision)
             except SearchStopped:
                 if not self.results:
                     raise
@@ -87,10 +87,10 @@ class IterativeSearch(ABC):
         return self.results[0].move
 
     def find_partial_result(self) -> SearchResult | None:
-        """Return, after a stop, a move that was proved better than the best move of the previous depth, or None."""
+        """Return, after a stop, a move that was proven better than the best move of the previous depth, or None."""
         return None
 
-    def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
+    def search_multipv(self, depth: int, precision: int) -> list[SearchResult]:
         """Find the best moves one by one; each search excludes the moves already found."""
         left, previous = self.moves, self.results
         results: list[SearchResult] = []
@@ -98,30 +98,30 @@ class IterativeSearch(ABC):
             guess = previous[len(results)] if len(results) < len(previous) else None
             if guess is not None and not left >> guess.move & 1:
                 guess = SearchResult(guess.value, NO_MOVE)
-            results.append(self.find_best(left, depth, selectivity, guess))
+            results.append(self.find_best(left, depth, precision, guess))
             left &= ~(1 << results[-1].move)
         return sorted(results, key=lambda result: -result.value)
 
     def search_window(
-        self, moves: int, alpha: int, beta: int, depth: int, selectivity: int, first_move: int
+        self, moves: int, alpha: int, beta: int, depth: int, precision: int, first_move: int
     ) -> SearchResult:
         """Search the given moves with the window (alpha, beta)."""
         return self.search_threads.search(
-            SearchRequest(self.position, U(moves), alpha, beta, depth, selectivity, first_move)
+            SearchRequest(self.position, U(moves), alpha, beta, depth, precision, first_move)
         )
 
-    def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
+    def find_best(self, moves: int, depth: int, precision: int, guess: SearchResult | None) -> SearchResult:
         """Find the best of the given moves; `guess` is the result of the previous search of the plan, or None."""
-        return self.aspiration_search(moves, depth, selectivity, guess)
+        return self.aspiration_search(moves, depth, precision, guess)
 
-    def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
+    def aspiration_search(self, moves: int, depth: int, precision: int, guess: SearchResult | None) -> SearchResult:
         """Find the best of the given moves with a window around the guess, widened if a search fails low or high."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.ASPIRATION_DELTA), min(high, guess.value + self.ASPIRATION_DELTA)
             first_move = guess.move
         while True:
-            result = self.search_window(moves, low, high, depth, selectivity, first_move)
+            result = self.search_window(moves, low, high, depth, precision, first_move)
             if result.value <= low > -self.max_value:
                 low = max(-self.max_value, result.value - WINDOW_GROWTH * self.ASPIRATION_DELTA)
             elif result.value >= high < self.max_value:

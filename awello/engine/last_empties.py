@@ -18,8 +18,8 @@ from awello.bits import (
     emit_constant_table,
     emit_extract,
     emit_flips,
-    flips_of,
-    moves_of,
+    find_flips,
+    find_moves,
     popcount,
 )
 from awello.engine.othello_state import OthelloState, odd_quadrants
@@ -135,10 +135,10 @@ def solve_2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
 
     The flips of both moves are computed first, so that the CPU can overlap the two computations.
     """
-    flips1, flips2 = flips_of(own, opp, first), flips_of(own, opp, second)
+    flips1, flips2 = find_flips(own, opp, first), find_flips(own, opp, second)
     if flips1 | flips2 != U(0):
         return best_of_2(own, opp, alpha, first, second, flips1, flips2)
-    flips1, flips2 = flips_of(opp, own, first), flips_of(opp, own, second)
+    flips1, flips2 = find_flips(opp, own, first), find_flips(opp, own, second)
     if flips1 | flips2 != U(0):
         return -best_of_2(opp, own, ~alpha, first, second, flips1, flips2)
     return score(own, opp, own | opp | bit(first) | bit(second))
@@ -150,7 +150,7 @@ def solve_3(own: U, opp: U, alpha: int, first: int, second: int, third: int, sta
     state.nodes += 1
     sign = 1
     for _ in range(2):
-        flips1, flips2, flips3 = flips_of(own, opp, first), flips_of(own, opp, second), flips_of(own, opp, third)
+        flips1, flips2, flips3 = find_flips(own, opp, first), find_flips(own, opp, second), find_flips(own, opp, third)
         if flips1 | flips2 | flips3 != U(0):
             best = NO_SCORE
             if flips1 != U(0):
@@ -189,25 +189,25 @@ def solve_4(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
     sign = 1
     for _ in range(2):
         best = NO_SCORE
-        moves = moves_of(own, opp) & empty
+        moves = find_moves(own, opp) & empty
         if moves != U(0):
             if moves & bit(first) != U(0):
-                flips = flips_of(own, opp, first)
+                flips = find_flips(own, opp, first)
                 best = -solve_3(opp ^ flips, own | flips | bit(first), ~alpha, second, third, fourth, state)
                 if best > alpha:
                     return sign * best
             if moves & bit(second) != U(0):
-                flips = flips_of(own, opp, second)
+                flips = find_flips(own, opp, second)
                 best = max(best, -solve_3(opp ^ flips, own | flips | bit(second), ~alpha, first, third, fourth, state))
                 if best > alpha:
                     return sign * best
             if moves & bit(third) != U(0):
-                flips = flips_of(own, opp, third)
+                flips = find_flips(own, opp, third)
                 best = max(best, -solve_3(opp ^ flips, own | flips | bit(third), ~alpha, first, second, fourth, state))
                 if best > alpha:
                     return sign * best
             if moves & bit(fourth) != U(0):
-                flips = flips_of(own, opp, fourth)
+                flips = find_flips(own, opp, fourth)
                 best = max(best, -solve_3(opp ^ flips, own | flips | bit(fourth), ~alpha, first, second, third, state))
             return sign * best
         own, opp, alpha, sign = opp, own, ~alpha, -sign
@@ -233,7 +233,7 @@ def solve_5(own: U, opp: U, empty: U, moves: U, alpha: int, state: OthelloState)
         while moves != U(0):
             square = bit_scan(moves)
             moves = clear_lowest_bit(moves)
-            flips = flips_of(own, opp, square)
+            flips = find_flips(own, opp, square)
             best = max(best, -solve_4(opp ^ flips, own | flips | bit(square), empty ^ bit(square), ~alpha, state))
             if best > alpha:
                 return best

@@ -67,7 +67,7 @@ class Level:
         return ENDGAME_SELECTIVITY if selective else None
 
 
-def level_of(number: int) -> Level:
+def find_level(number: int) -> Level:
     """Return the settings of a level, or raise `SpecError` if the level does not exist."""
     if not 0 <= number <= MAX_LEVEL:
         raise SpecError(f"level {number} does not exist: choose 0 to {MAX_LEVEL}")

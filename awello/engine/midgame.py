@@ -10,7 +10,7 @@ searching (similar to ABDADA, Weill 1995).  A thread that finishes a position st
 it.
 """
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount, to_signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_flips, find_moves, popcount, to_signed
 from awello.engine.endgame import CORNERS, FEW_EMPTIES, fastest_first_key, list_fastest_first, solve_few_empties
 from awello.engine.last_empties import NO_SCORE, STABILITY_ALPHA_PER_EMPTY, is_stability_cutoff
 from awello.engine.othello_state import (
@@ -31,29 +31,36 @@ from awello.engine.probcut import NO_SELECTIVITY, margin_of, shallow_depth
 from awello.engine.thread_state import NO_MOVE, STOP_BIT
 from awello.engine.transposition_table import (
     NO_CUTOFF,
-    bounds_of,
-    bucket_of,
     cutoff_value,
-    depth_of,
-    hash_of,
-    move_of,
+    entry_bounds,
+    entry_depth,
+    entry_move,
+    entry_second_move,
+    entry_selectivity,
+    entry_upper_bound,
+    find_bucket,
+    hash_position,
     probe_tt,
-    second_move_of,
-    selectivity_of,
     store_tt,
-    upper_bound_of,
 )
 from awello.evaluate.heuristics import estimate, heuristic_state_at
-from awello.evaluate.patterns import DISC_VALUE, evaluate_mobility, evaluate_row, stage_weights_at, swap_row, update_row
+from awello.evaluate.patterns import (
+    DISC_VALUE,
+    evaluate_mobility,
+    evaluate_patterns,
+    stage_weights_at,
+    swap_indices,
+    update_indices,
+)
 from awello.kernel import U, kernel
 from awello.rules.othello import score
 
 INFINITY = 1 << 20
-MAX_ESTIMATE = 62  # the largest estimate; only a proved value can be larger
+MAX_ESTIMATE = 62  # the largest estimate; only a proven value can be larger
 # Terms of the key of a move, in addition to those in `endgame`: corners are searched early, X-squares late.
-KEY_CORNER, KEY_X_SQUARE = -16, 12
+SORT_KEY_CORNER, SORT_KEY_X_SQUARE = -16, 12
 X_SQUARES = U(0x0042000000004200)
-KEY_OFFSET = 1 << 16  # keeps keys above 0, the key of the second TT move
+SORT_KEY_OFFSET = 1 << 16  # keeps keys above 0, the key of the second TT move
 MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which a node first looks up all its children in the TT
 # ProbCut is tried if the evaluation reaches one of its limits or misses it by at most this much.  A larger window
 # wastes time on shallow searches that cut nothing; a smaller one misses cuts.
@@ -69,13 +76,13 @@ TT_MOVE_FIRST, UNSORTED = -2, -1  # values of `MoveList.count` before the moves 
 # ---- evaluation and shallow searches --------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, OthelloState)", inline=True)
 def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
-    """Return the evaluation of a position in units of 1/DISC_VALUE disc; its pattern row must be filled."""
+    """Return the evaluation of a position in units of 1/DISC_VALUE disc; its pattern indices must be filled."""
     address = state.weights[U(empties)]
     if address != 0:
         weights = stage_weights_at(address)
-        return evaluate_row(state.pattern_rows[U(empties)], weights) + evaluate_mobility(own, opp, weights)
+        return evaluate_patterns(state.pattern_indices[U(empties)], weights) + evaluate_mobility(own, opp, weights)
     heuristic_state = heuristic_state_at(state.heuristic_state)
-    return estimate(state.game, state.heuristic, own, opp, heuristic_state) * state.heuristic_scale
+    return estimate(state.game, state.heuristic_id, own, opp, heuristic_state) * state.heuristic_scale
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
@@ -86,14 +93,14 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
     empties = popcount(empty)
     if depth == 0:
         return evaluate(own, opp, empties, state)
-    row, child_row = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
+    indices, child_indices = state.pattern_indices[U(empties)], state.pattern_indices[U(empties - 1)]
     if moves == U(0):
-        replies = moves_of(opp, own) & empty
+        replies = find_moves(opp, own) & empty
         if replies == U(0):
             return DISC_VALUE * score(own, opp, state.board_mask)
-        swap_row(row)
+        swap_indices(indices)
         value = -shallow_search(opp, own, replies, depth, -beta, -alpha, state)
-        swap_row(row)
+        swap_indices(indices)
         return value
     # Step 2. The last ply: evaluate each child.
     best = -INFINITY
@@ -103,8 +110,8 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
             state.nodes += 1
             square = bit_scan(moves)
             moves = clear_lowest_bit(moves)
-            flips = flips_of(own, opp, square)
-            update_row(row, square, flips, child_row)
+            flips = find_flips(own, opp, square)
+            update_indices(indices, square, flips, child_indices)
             best = max(best, -evaluate(opp ^ flips, own | flips | bit(square), empties - 1, state))
         return best
     # Step 3. Search the moves, those with the fewest replies first.
@@ -114,7 +121,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
         square = take_best_move(listed, count)
         count -= 1
         flips = listed.current.flips
-        update_row(row, square, flips, child_row)
+        update_indices(indices, square, flips, child_indices)
         next_own, next_opp, floor = opp ^ flips, own | flips | bit(square), max(alpha, best)
         best = max(best, -shallow_search(next_own, next_opp, listed.current.replies, depth - 1, -beta, -floor, state))
     return best
@@ -146,11 +153,11 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
     while moves != U(0):
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
-        flips = flips_of(own, opp, square)
-        key = hash_of(opp ^ flips, own | flips | bit(square), state.multipliers)
-        data = probe_tt(bucket_of(key, state), key)
-        if data != 0 and depth_of(data) == depth - 1 and selectivity_of(data) >= selectivity:
-            best = max(best, -upper_bound_of(data))
+        flips = find_flips(own, opp, square)
+        key = hash_position(opp ^ flips, own | flips | bit(square), state.multipliers)
+        entry = probe_tt(find_bucket(key, state), key)
+        if entry != 0 and entry_depth(entry) == depth - 1 and entry_selectivity(entry) >= selectivity:
+            best = max(best, -entry_upper_bound(entry))
     return best
 
 
@@ -187,31 +194,34 @@ def list_moves_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, 
     """List moves with keys that combine replies, parity and the value after the move; return the number of moves."""
     empty = empty_squares(own, opp, state)
     empties, odd, plies, count = popcount(empty), odd_quadrants(empty), sorting_depth(depth), U(0)
-    row, child_row = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
+    indices, child_indices = state.pattern_indices[U(empties)], state.pattern_indices[U(empties - 1)]
     while moves != U(0):
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         fill_move(own, opp, empty, square, move)
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square)
-        update_row(row, square, move.flips, child_row)
+        update_indices(indices, square, move.flips, child_indices)
         if plies == 0:
             value = evaluate(next_own, next_opp, empties - 1, state)
         else:
             value = shallow_search(next_own, next_opp, move.replies, plies, -INFINITY, INFINITY, state)
-        key = fastest_first_key(move.replies, square, odd) + value * state.key_per_disc // DISC_VALUE + KEY_OFFSET
+        key = fastest_first_key(move.replies, square, odd) + SORT_KEY_OFFSET
+        key += value * state.sort_key_per_disc // DISC_VALUE
         if bit(square) & (CORNERS | X_SQUARES) != U(0):
-            key += KEY_CORNER if bit(square) & CORNERS != U(0) else KEY_X_SQUARE
+            key += SORT_KEY_CORNER if bit(square) & CORNERS != U(0) else SORT_KEY_X_SQUARE
         set_sort_key(move, 0 if square == listed.second_move else key)
         count += U(1)
     return to_signed(count)
 
 
 @kernel("void(int64, uint64, boolean, MoveList, OthelloState)", inline=True)
-def init_move_list(data: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
+def init_move_list(entry: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
     """Initialise the move list of a node with the TT moves or, at the root, the best move so far."""
     listed.count, listed.deferred = TT_MOVE_FIRST, U(0)
-    listed.tt_move, listed.second_move = (move_of(data), second_move_of(data)) if data != 0 else (NO_MOVE, NO_MOVE)
+    listed.tt_move, listed.second_move = NO_MOVE, NO_MOVE
+    if entry != 0:
+        listed.tt_move, listed.second_move = entry_move(entry), entry_second_move(entry)
     if root:
         listed.tt_move = state.root_best_move
     if listed.tt_move != NO_MOVE and moves & bit(listed.tt_move) == U(0):
@@ -314,23 +324,23 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         return 0
     count_node(state)
     # Step 3. No legal move: a pass or the end of the game.
-    row, child_row = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
+    indices, child_indices = state.pattern_indices[U(empties)], state.pattern_indices[U(empties - 1)]
     if moves == U(0):
-        replies = moves_of(opp, own) & empty
+        replies = find_moves(opp, own) & empty
         if replies == U(0):
             return score(own, opp, state.board_mask)
-        swap_row(row)
+        swap_indices(indices)
         value = -search(opp, own, replies, -beta, -alpha, depth, state)
-        swap_row(row)
+        swap_indices(indices)
         return value
     # Step 4. Stability cutoff and transposition table.
     settling = STABILITY_ALPHA_PER_EMPTY * empties - STABILITY_MIDGAME_SLACK
     if not root and alpha >= settling and is_stability_cutoff(own, opp, alpha, state):
         return alpha
-    selectivity, key = state.selectivity, hash_of(own, opp, state.multipliers)
-    bucket = bucket_of(key, state)
-    data = 0 if root else probe_tt(bucket, key)
-    lower, upper = bounds_of(data, depth, selectivity)
+    selectivity, key = state.selectivity, hash_position(own, opp, state.multipliers)
+    bucket = find_bucket(key, state)
+    entry = 0 if root else probe_tt(bucket, key)
+    lower, upper = entry_bounds(entry, depth, selectivity)
     value = NO_CUTOFF if root else cutoff_value(lower, upper, alpha, beta)
     if value != NO_CUTOFF:
         return value
@@ -352,7 +362,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     if shared:
         enter_position(key, empties, state)
     listed = state.move_lists[U(empties)]
-    init_move_list(data, moves, root, listed, state)
+    init_move_list(entry, moves, root, listed, state)
     best, best_move, child = NO_SCORE, NO_MOVE, U(0)
     while best < beta:
         square = next_move(own, opp, moves, depth, listed, state)
@@ -361,19 +371,19 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         flips, replies = listed.current.flips, listed.current.replies
         next_own, next_opp = opp ^ flips, own | flips | bit(square)
         if shared:
-            child = hash_of(next_own, next_opp, state.multipliers)
+            child = hash_position(next_own, next_opp, state.multipliers)
             if best != NO_SCORE and listed.count > 0 and is_busy(child, state):
                 listed.deferred |= bit(square)
                 continue
             mark_busy(child, child, state)
-        update_row(row, square, flips, child_row)
+        update_indices(indices, square, flips, child_indices)
         floor = max(alpha, best)
         if best == NO_SCORE or beta == floor + 1:
             value = -search(next_own, next_opp, replies, -beta, -floor, depth - 1, state)
         else:
             value = -search(next_own, next_opp, replies, -floor - 1, -floor, depth - 1, state)
             if floor < value < beta and state.stop == U(0):
-                update_row(row, square, flips, child_row)
+                update_indices(indices, square, flips, child_indices)
                 value = -search(next_own, next_opp, replies, -beta, -floor, depth - 1, state)
         if shared:
             mark_busy(child, U(0), state)
@@ -383,7 +393,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
             return 0
         if stop == U(1):
             clear_stop(state, bit(empties))
-            lower, upper = bounds_of(probe_tt(bucket, key), depth, selectivity)
+            lower, upper = entry_bounds(probe_tt(bucket, key), depth, selectivity)
             value = cutoff_value(lower, upper, alpha, beta)
             if value != NO_CUTOFF:
                 return value

@@ -16,18 +16,18 @@ import numpy.typing as npt
 
 from awello.analysis import Analysis
 from awello.engine.iterative_search import IterativeSearch, PlanStep
-from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, MIDGAME_SELECTIVITY, level_of
+from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, MIDGAME_SELECTIVITY, find_level
 from awello.engine.midgame import search_at
 from awello.engine.othello_state import EMPTIES_SLOTS, BusyTable, OthelloState
-from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, load_probcut_terms
+from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, load_probcut_coefficients
 from awello.engine.stability import EdgeTable, fill_edge_table
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable, probe_best_move
 from awello.evaluate.evaluator import Evaluator, Heuristic
-from awello.evaluate.patterns import fill_row
-from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
-from awello.kernel import U
+from awello.evaluate.patterns import fill_indices
+from awello.evaluate.weights import load_pattern_weights, stage_of
+from awello.kernel import Int16Array, U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
@@ -37,7 +37,7 @@ MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # searches below these dep
 # The weight of one disc of evaluation in move ordering.  With NEAR_END_EMPTIES empty squares or fewer, the weight is
 # lower, so that moves with few replies come first: the exact search that follows tries the best move found here first,
 # and the tree below a move with few replies is small.
-KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
+SORT_KEY_PER_DISC, SORT_KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
 # The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
 SELECTIVE_PASSES = (1, 2)  # selectivities of the quick searches to the end that precede the exact one
@@ -62,23 +62,23 @@ class OthelloWorker(SearchWorker):
     state: OthelloState
 
     def __init__(
-        self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
+        self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Int16Array, busy_table: "npt.NDArray[Any]"
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
-        self.pattern_rows = self.state.pattern_rows
+        self.pattern_indices = self.state.pattern_indices
         self.tt, self.busy_table = tt, busy_table  # kept alive: the state stores their addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
         self.state.busy_table, self.state.board_mask = address_of(busy_table), board_mask_of(int(game))
-        self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_terms()
+        self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_coefficients()
         self._set_evaluation(game, evaluation)
 
-    def _set_evaluation(self, game: Game, evaluation: Heuristic | Weights) -> None:
+    def _set_evaluation(self, game: Game, evaluation: Heuristic | Int16Array) -> None:
         """Set the evaluation of the search: a heuristic, or the weights of trained patterns."""
         state = self.state
         if isinstance(evaluation, Heuristic):
             self.evaluator = Evaluator(game, evaluation)  # kept alive, like the weights: the state stores addresses
-            state.game, state.heuristic = int(game), self.evaluator.heuristic
+            state.game, state.heuristic_id = int(game), self.evaluator.heuristic_id
             state.heuristic_state, state.heuristic_scale = self.evaluator.address, HEURISTIC_SCALES[evaluation.name]
             return
         self.weights = evaluation
@@ -87,12 +87,12 @@ class OthelloWorker(SearchWorker):
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
         root_board, empties = (request.position.own, request.position.opp), request.position.empties
-        if root_board != self.root_board:  # after a search, the pattern row of its root is still valid
-            fill_row(*root_board, self.pattern_rows[empties])
+        if root_board != self.root_board:  # after a search, the indices of its root are still valid
+            fill_indices(*root_board, self.pattern_indices[empties])
             self.root_board = root_board
-        key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
-        self.set_fields(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
-        self.set_fields(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
+        sort_key_per_disc = SORT_KEY_PER_DISC if empties > NEAR_END_EMPTIES else SORT_KEY_PER_DISC_NEAR_END
+        self.set_fields(selectivity=request.precision, root_empties=empties, root_best_move=request.first_move)
+        self.set_fields(thread_count=threads, tt_age=age, sort_key_per_disc=sort_key_per_disc, path_hashes=0, stop=0)
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own), U(request.position.opp)
@@ -106,8 +106,8 @@ class OthelloWorker(SearchWorker):
         solving = request.depth >= request.position.empties
         return request.depth >= (MIN_PARALLEL_SOLVE_DEPTH if solving else MIN_PARALLEL_DEPTH)
 
-    def start(self) -> None:
-        super().start()
+    def begin_search(self) -> None:
+        super().begin_search()
         self.busy_table["hashes"][:] = 0
 
     def clear(self) -> None:
@@ -139,12 +139,12 @@ class OthelloIterativeSearch(IterativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.empties, self.max_value = self.position.empties, self.position.game.points
+        self.empties, self.max_value = self.position.empties, self.position.game.max_score
 
     # ---- plans ------------------------------------------------------------------------------------------------------
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
         if limit.level is not None:
-            level = level_of(limit.level)
+            level = find_level(limit.level)
             selectivity = level.endgame_selectivity(self.empties)
             return (
                 self.plan_depth(level.depth, level.selectivity)
@@ -223,9 +223,9 @@ class OthelloIterativeSearch(IterativeSearch):
         else:
             pv = (move, *self.read_pv(self.position.after(move), self.empties))
         candidates = tuple((result.move, float(result.value)) for result in self.results)
-        proved = tuple(result.move for result in self.results if exact)
+        exact_moves = tuple(result.move for result in self.results if exact)
         confidence = CONFIDENCE_PERCENT[selectivity]
-        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, proved)
+        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, exact_moves)
 
     def solve_pv(self, move: int, value: int) -> tuple[int, ...]:
         """Extend the principal variation to the end of the game: in each position, find a move that keeps the score."""

@@ -1,16 +1,16 @@
 """The state of a thread that searches Othello.
 
-Move lists and rows of pattern indices are indexed by the number of empty squares, not by ply: a position and its
-children never share a list or row, and a pass does not change the list and row in use.
+Move lists and pattern indices are stored by number of empty squares, not by ply: a position and its children never
+share them, and a pass does not change those in use.
 """
 
 from typing import Annotated
 
-from awello.bits import bit, flips_of, moves_of
-from awello.engine.probcut import ProbCutTerms
+from awello.bits import bit, find_flips, find_moves
+from awello.engine.probcut import ProbCutCoefficients
 from awello.engine.stability import EdgeTable
 from awello.engine.thread_state import ThreadState
-from awello.evaluate.patterns import PatternRow
+from awello.evaluate.patterns import PatternIndices
 from awello.kernel import U, kernel
 from awello.layout import Int16, Layout, atomic_clear, atomic_set, record_at
 
@@ -74,11 +74,11 @@ class OthelloState(ThreadState):
 
     selectivity: int
     """Below `NO_SELECTIVITY`, the search uses ProbCut; a lower selectivity prunes more."""
-    pattern_rows: Annotated[list[PatternRow], EMPTIES_SLOTS]
+    pattern_indices: Annotated[list[PatternIndices], EMPTIES_SLOTS]
     move_lists: Annotated[list[MoveList], EMPTIES_SLOTS]
     endgame_tt: Annotated[list[EndgameEntry], 1 << ENDGAME_TT_BITS]
     stable_edges: EdgeTable
-    probcut: ProbCutTerms
+    probcut: ProbCutCoefficients
 
     # The root.
     root_empties: int
@@ -88,12 +88,12 @@ class OthelloState(ThreadState):
     """The mask of the playable squares."""
 
     # The evaluation: trained patterns, or a heuristic.
-    key_per_disc: int
+    sort_key_per_disc: int
     """The weight of one disc of evaluation in the sort key of a move."""
     weights: Annotated[list[int], EMPTIES_SLOTS]
     """Addresses of the weights by number of empty squares; 0 if a heuristic is used."""
     game: int
-    heuristic: int
+    heuristic_id: int
     heuristic_state: int
     """The address of the heuristic's `HeuristicState`."""
     heuristic_scale: int
@@ -148,9 +148,9 @@ def square_of(move: ListedMove) -> int:
 @kernel("void(uint64, uint64, uint64, int64, ListedMove)", inline=True)
 def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
     """Set the square, flips and replies of a move, and set its key to 0."""
-    flips = flips_of(own, opp, square)
+    flips = find_flips(own, opp, square)
     move.sort_key, move.flips = square, flips
-    move.replies = moves_of(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
+    move.replies = find_moves(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
 
 
 @kernel("void(ListedMove, int64)", inline=True)

@@ -21,7 +21,7 @@ NO_SELECTIVITY = 6  # the selectivity of a search without ProbCut; lower selecti
 MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)
 # For each selectivity, the probability in percent that the shallow and the deep value differ by less than that margin.
 CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)
-DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the coefficients
+COEFFICIENT_NAMES = ("constant", "empties", "difference", "shallow")  # as in `DeviationCoefficients`
 # Plies of a deep search per two plies of the shallow one.  A smaller ratio makes shallow searches more accurate but
 # slower.
 DEEP_PLIES_PER_2_SHALLOW = 4
@@ -29,7 +29,7 @@ SOLVE_DEPTH_REDUCTION = 8  # subtracted from the depth of a search to the end, w
 MARGIN_PARTS_PER_DEVIATION = 128  # units of `margin_parts` per standard deviation
 
 
-class DeviationTerms(Layout):
+class DeviationCoefficients(Layout):
     """Coefficients of the standard deviation of deep minus shallow values, in units of 1/DISC_VALUE disc."""
 
     constant: int
@@ -41,12 +41,12 @@ class DeviationTerms(Layout):
     """The coefficient per ply of the shallow search."""
 
 
-class ProbCutTerms(Layout):
+class ProbCutCoefficients(Layout):
     """The measured coefficients of ProbCut."""
 
-    depth: DeviationTerms
+    depth: DeviationCoefficients
     """The coefficients for searches to a depth."""
-    end: DeviationTerms
+    end: DeviationCoefficients
     """The coefficients for searches to the end of the game."""
     min_deviation: int
     """The lower limit of the standard deviation, in units of 1/DISC_VALUE disc."""
@@ -68,28 +68,28 @@ def shallow_depth(depth: int, solving: bool) -> int:
     return depth // DEEP_PLIES_PER_2_SHALLOW * 2 + (depth & 1)
 
 
-@kernel("int64(int64, int64, int64, ProbCutTerms)", inline=True)
-def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
+@kernel("int64(int64, int64, int64, ProbCutCoefficients)", inline=True)
+def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutCoefficients) -> int:
     """Return the standard deviation of deep minus shallow values, in units of 1/DISC_VALUE disc."""
-    terms = probcut.depth if depth < empties else probcut.end
-    linear = terms.constant + terms.empties * empties + terms.difference * (depth - shallow) + terms.shallow * shallow
+    kind = probcut.depth if depth < empties else probcut.end
+    linear = kind.constant + kind.empties * empties + kind.difference * (depth - shallow) + kind.shallow * shallow
     return max(linear, probcut.min_deviation)
 
 
-@kernel("int64(int64, int64, int64, int64, ProbCutTerms)", inline=True)
-def margin_of(selectivity: int, empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
+@kernel("int64(int64, int64, int64, int64, ProbCutCoefficients)", inline=True)
+def margin_of(selectivity: int, empties: int, depth: int, shallow: int, probcut: ProbCutCoefficients) -> int:
     """Return how far a shallow value must be outside the window for a cut, in units of 1/DISC_VALUE disc."""
     deviation = deviation_of(empties, depth, shallow, probcut)
     return probcut.margin_parts[U(selectivity)] * deviation // MARGIN_PARTS_PER_DEVIATION
 
 
 @cache
-def load_probcut_terms() -> ProbCutTerms:
+def load_probcut_coefficients() -> ProbCutCoefficients:
     """Load the measured coefficients."""
-    measured, terms = json.loads(data_file("probcut.json").read_text("utf-8")), ProbCutTerms.new()
+    measured, coefficients = json.loads(data_file("probcut.json").read_text("utf-8")), ProbCutCoefficients.new()
     for kind in ("depth", "end"):
-        for term in DEVIATION_TERMS:
-            setattr(getattr(terms, kind), term, round(DISC_VALUE * measured[kind][term]))
-    terms.min_deviation = round(DISC_VALUE * measured["least"])
-    terms.margin_parts[:] = [round(MARGIN_PARTS_PER_DEVIATION * deviations) for deviations in MARGIN_DEVIATIONS]
-    return terms
+        for name in COEFFICIENT_NAMES:
+            setattr(getattr(coefficients, kind), name, round(DISC_VALUE * measured[kind][name]))
+    coefficients.min_deviation = round(DISC_VALUE * measured["min_deviation"])
+    coefficients.margin_parts[:] = [round(MARGIN_PARTS_PER_DEVIATION * deviations) for deviations in MARGIN_DEVIATIONS]
+    return coefficients

@@ -1,7 +1,7 @@
 """Retrograde analysis of Awalé: the value of every position with few seeds, and a winning move for won positions.
 
-The positions with n seeds form a *level*; their values depend only on this level and lower ones.  The positions of a
-level are numbered by the combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum
+The positions with n seeds form a *layer*; their values depend only on this layer and lower ones.  The positions of a
+layer are numbered by the combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum
 of C(s_i + i, i + 1).  The value of a position is how many more of its seeds the mover wins than the opponent.  The
 value of a capture is the number of seeds captured minus the value of the resulting position.  Positions are
 *settled* (given their value) in order of decreasing absolute value.  For a positive v, a position has value v if a
@@ -33,9 +33,9 @@ from awello.rules.awale import (
     ROMEIN,
     SOW_OPP,
     SOW_OWN,
+    count_seeds,
     find_captured,
     legal_moves,
-    seeds_in,
     sow,
 )
 
@@ -50,8 +50,8 @@ WAITING_CODE = 255  # won by a quiet move, but not settled yet, because the queu
 MAX_RETRACTIONS = 32  # capacity for the retractions of one position, which has at most one per seed
 QUEUE_LENGTH = 1 << 17  # positions per queue (3 MiB); shorter queues overflow, which requires more scans
 
-# The index in the tablebase at which each level begins.
-LEVEL_OFFSETS = np.array([comb(seeds + 11, 12) for seeds in range(MAX_SEEDS + 2)], np.int64)
+# The index in the tablebase at which each layer begins.
+LAYER_OFFSETS = np.array([comb(seeds + 11, 12) for seeds in range(MAX_SEEDS + 2)], np.int64)
 BINOMIALS = np.array([[comb(seeds + pit, pit + 1) for seeds in range(32)] for pit in range(12)], np.int64)
 VALUE_OF_CODE = np.array(
     [-code for code in range(FIRST_WIN_CODE)]
@@ -78,13 +78,13 @@ class Retraction(Layout):
     own: U
     opp: U
     index: int
-    """The index of the position in the level."""
+    """The index of the position in the layer."""
     pit: int
     """The quiet move."""
 
 
-class LevelPart(Layout):
-    """A part of a level for one thread: the positions [begin, end) and a queue of settled ones.
+class LayerPart(Layout):
+    """A part of a layer for one thread: the positions [begin, end) and a queue of settled ones.
 
     Codes and counts are accessed by address, because their number is known only at run time and threads change
     individual bytes atomically.
@@ -95,7 +95,7 @@ class LevelPart(Layout):
     begin: int
     end: int
     codes: int
-    """The address of the level's codes."""
+    """The address of the layer's codes."""
     counts: int
     """The address of the counts of quiet moves that are not refuted yet, with four bits per position."""
     value: int
@@ -136,7 +136,7 @@ def capture_code(value: int) -> int:
 # ---- the index of a position ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64)", inline=True)
 def rank(own: U, opp: U) -> int:
-    """Return the index of a position in its level; one multiplication computes six prefix sums."""
+    """Return the index of a position in its layer; one multiplication computes six prefix sums."""
     sums = own * BYTE_ONES
     index = 0
     for pit in range(6):
@@ -149,7 +149,7 @@ def rank(own: U, opp: U) -> int:
 
 @kernel("UniTuple(uint64, 2)(int64, int64)")
 def unrank(index: int, seeds: int) -> tuple[U, U]:
-    """Return the position with this index in the level with this many seeds."""
+    """Return the position with this index in the layer with this many seeds."""
     own, opp = U(0), U(0)
     below = seeds
     for pit in range(10, -1, -1):
@@ -167,7 +167,7 @@ def unrank(index: int, seeds: int) -> tuple[U, U]:
 
 @kernel("UniTuple(uint64, 2)(uint64, uint64)", inline=True)
 def next_position(own: U, opp: U) -> tuple[U, U]:
-    """Return the position with the next index in the same level."""
+    """Return the position with the next index in the same layer."""
     first = own & BYTE_MASK
     high = own ^ first
     if high != U(0):
@@ -194,20 +194,20 @@ def count_rows_below(seeds: int) -> int:
 def fill_rows(rows: Words, seeds: int) -> None:
     """Store in `rows` all rows with up to `seeds` seeds, sorted by their number of seeds and then by `rank`."""
     place = 0
-    for level in range(seeds + 1):
-        row = U(level) << U(40)
-        for _ in range(count_rows(level)):
+    for row_seeds in range(seeds + 1):
+        row = U(row_seeds) << U(40)
+        for _ in range(count_rows(row_seeds)):
             rows[place] = row
             place += 1
             row, _ = next_position(row, U(0))
 
 
-# ---- a level --------------------------------------------------------------------------------------------------------
-@kernel("void(uint8[::1], uint8[::1], LevelPart)")
-def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
+# ---- a layer --------------------------------------------------------------------------------------------------------
+@kernel("void(uint8[::1], uint8[::1], LayerPart)")
+def prepare_part(table: Bytes, counts: Bytes, part: LayerPart) -> None:
     """For each position of a part, store the value of its best capture and the number of its quiet moves."""
     game, seeds = part.game, part.seeds
-    base = U(LEVEL_OFFSETS[seeds])
+    base = U(LAYER_OFFSETS[seeds])
     own, opp = unrank(part.begin, seeds)
     for number in range(part.begin, part.end):
         index = U(number)
@@ -221,8 +221,8 @@ def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
             if child == U(0):
                 best = seeds  # the opponent has no seeds to sow, so the mover gets all the seeds
             elif captures != U(0):
-                gain = seeds_in(captures)
-                best = max(best, gain - VALUE_OF_CODE[table[U(LEVEL_OFFSETS[U(seeds - gain)] + rank(child, other))]])
+                gain = count_seeds(captures)
+                best = max(best, gain - VALUE_OF_CODE[table[U(LAYER_OFFSETS[U(seeds - gain)] + rank(child, other))]])
             else:
                 quiet += 1
         table[base + index] = capture_code(best)
@@ -231,27 +231,27 @@ def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
         own, opp = next_position(own, opp)
 
 
-@kernel("int64(int64, LevelPart)", inline=True)
-def code_at(index: int, part: LevelPart) -> int:
-    """Return the code of a position of the level."""
+@kernel("int64(int64, LayerPart)", inline=True)
+def code_at(index: int, part: LayerPart) -> int:
+    """Return the code of a position of the layer."""
     return to_signed(load8(part.codes, U(index)))
 
 
-@kernel("boolean(int64, LevelPart)", inline=True)
-def has_quiet_moves(index: int, part: LevelPart) -> bool:
+@kernel("boolean(int64, LayerPart)", inline=True)
+def has_quiet_moves(index: int, part: LayerPart) -> bool:
     """Return whether a position has quiet moves that are not refuted yet."""
     return bool(load8(part.counts, U(index >> 1)) >> U((index & 1) * 4) & U(15) != U(0))
 
 
-@kernel("boolean(int64, LevelPart)", inline=True)
-def refute_quiet_move(index: int, part: LevelPart) -> bool:
+@kernel("boolean(int64, LayerPart)", inline=True)
+def refute_quiet_move(index: int, part: LayerPart) -> bool:
     """Subtract one quiet move from the count of a position; return whether it was the last."""
     nibble = (index & 1) * 4
     return bool(fetch_and_subtract8(part.counts + (index >> 1), 1 << nibble) >> nibble & 15 <= 1)
 
 
-@kernel("int64(uint64, uint64, LevelPart)")
-def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
+@kernel("int64(uint64, uint64, LayerPart)")
+def find_quiet_win(own: U, opp: U, part: LayerPart) -> int:
     """Return the last quiet move that leads to a position lost by the current value."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
@@ -264,8 +264,8 @@ def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
 
 
 # ---- retractions ----------------------------------------------------------------------------------------------------
-@kernel("int64(uint64, uint64, LevelPart)")
-def list_retractions(own: U, opp: U, part: LevelPart) -> int:
+@kernel("int64(uint64, uint64, LayerPart)")
+def list_retractions(own: U, opp: U, part: LayerPart) -> int:
     """List the positions from which a quiet move leads to this one; prefetch their codes and return their number."""
     count = U(0)
     origins = ~(own + AT_LEAST_1) & PIT_FLAGS
@@ -290,16 +290,16 @@ def list_retractions(own: U, opp: U, part: LevelPart) -> int:
     return to_signed(count)
 
 
-@kernel("void(uint64, uint64, int64, LevelPart)", inline=True)
-def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
+@kernel("void(uint64, uint64, int64, LayerPart)", inline=True)
+def enqueue(own: U, opp: U, is_lost: int, part: LayerPart) -> None:
     """Put a settled position into the queue."""
     place = part.queue[part.tail & part.queue_mask]
     place.own, place.opp, place.is_lost = own, opp, is_lost
     part.tail += U(1)
 
 
-@kernel("void(Retraction, int64, int64, int64, int64, LevelPart)", inline=True)
-def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
+@kernel("void(Retraction, int64, int64, int64, int64, LayerPart)", inline=True)
+def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LayerPart) -> None:
     """Settle a position unless another thread has changed its code; if the queue is full, the next scan settles it."""
     if part.tail - part.head > part.queue_mask:
         compare_and_swap8(part.codes + origin.index, old, waiting)
@@ -308,8 +308,8 @@ def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_los
         enqueue(origin.own, origin.opp, is_lost, part)
 
 
-@kernel("void(LevelPart)")
-def propagate(part: LevelPart) -> None:
+@kernel("void(LayerPart)")
+def propagate(part: LayerPart) -> None:
     """Take positions from the queue until it is empty, and settle their predecessors whose value is now known."""
     while part.head != part.tail:
         settled = part.queue[part.head & part.queue_mask]
@@ -331,11 +331,11 @@ def propagate(part: LevelPart) -> None:
 
 
 # ---- scanning -------------------------------------------------------------------------------------------------------
-@kernel("void(LevelPart)")
-def begin_scan(part: LevelPart) -> None:
+@kernel("void(LayerPart)")
+def begin_scan(part: LayerPart) -> None:
     """Clear the queue and find the block that contains the first position of the part."""
     own, part.block_opp = unrank(part.begin, part.seeds)
-    part.block_seeds = seeds_in(own)
+    part.block_seeds = count_seeds(own)
     first_row = U(part.block_seeds) << U(40)
     part.block_begin = part.begin - (rank(own, part.block_opp) - rank(first_row, part.block_opp))
     part.block_end = part.block_begin + count_rows(part.block_seeds)
@@ -343,21 +343,21 @@ def begin_scan(part: LevelPart) -> None:
     part.overflowed = 0
 
 
-@kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
-def seek_row(index: int, rows: Words, part: LevelPart) -> U:
+@kernel("uint64(int64, uint64[::1], LayerPart)", inline=True)
+def seek_row(index: int, rows: Words, part: LayerPart) -> U:
     """Advance the scan to the block of a position, and return the mover's row."""
     while index >= part.block_end:
         own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
-        part.block_seeds = seeds_in(own)
+        part.block_seeds = count_seeds(own)
         part.block_begin, part.block_end = part.block_end, part.block_end + count_rows(part.block_seeds)
     return U(rows[U(count_rows_below(part.block_seeds) + index - part.block_begin)])
 
 
-@kernel("int64(uint64[::1], LevelPart)")
-def settle_part(rows: Words, part: LevelPart) -> int:
+@kernel("int64(uint64[::1], LayerPart)")
+def settle_part(rows: Words, part: LayerPart) -> int:
     """Settle the positions of a part that have the current absolute value, starting with those decided by captures.
 
-    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a level: if several try to
+    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a layer: if several try to
     settle a position, only the compare-and-swap of one succeeds.  If a position is won by a capture, its stored move is
     meaningless, because players try captures first.
     """
@@ -383,7 +383,7 @@ def settle_part(rows: Words, part: LevelPart) -> int:
 
 @kernel("void(uint8[::1], int64)")
 def settle_draws(table: Bytes, seeds: int) -> None:
-    """Set the value of all positions of a level that were never settled to 0."""
-    for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
+    """Set the value of all positions of a layer that were never settled to 0."""
+    for index in range(LAYER_OFFSETS[seeds], LAYER_OFFSETS[seeds + 1]):
         if table[U(index)] >= FIRST_OPEN_CODE:
             table[U(index)] = 0

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.engine.retrograde import (
     FIRST_WIN_CODE,
-    LEVEL_OFFSETS,
+    LAYER_OFFSETS,
     MAX_SEEDS,
     QUEUE_LENGTH,
     VALUE_OF_CODE,
-    LevelPart,
+    Bytes,
+    LayerPart,
     fill_rows,
     prepare_part,
     rank,
@@ -36,16 +36,15 @@ from awello.folders import replace_atomically, user_cache_folder, writable_cache
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, seeds_in
+from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, count_seeds
 from awello.rules.game import Game
 
 DEFAULT_SEEDS = 12  # seeds of the tablebase that is built on first use; it takes 2.7 MB and one second
-PARTS_PER_THREAD = 4  # parts of a level per thread: more parts balance the load better, but each needs a queue
+PARTS_PER_THREAD = 4  # parts of a layer per thread: more parts balance the load better, but each needs a queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
-PREPARE_COST_PASSES = 4  # the first pass over a level takes as long as this many later ones; used only for progress
+PREPARE_COST_PASSES = 4  # the first pass over a layer takes as long as this many later ones; used only for progress
 TOTAL_PROGRESS = 1000  # the sum of all reported progress
 
-Bytes = npt.NDArray[np.uint8]
 ProgressCallback = Callable[[float], object]
 
 
@@ -59,17 +58,17 @@ class Tablebase:
 
     def covers(self, position: Position) -> bool:
         """Return whether a position is in the tablebase."""
-        return position.game == self.game and seeds_on_board(position) <= self.seeds
+        return position.game == self.game and count_board_seeds(position) <= self.seeds
 
     def value(self, position: Position) -> int:
         """Return how many more of the seeds in play the mover wins than the opponent, with best play."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
-    def values(self, position: Position) -> dict[int, int]:
+    def move_values(self, position: Position) -> dict[int, int]:
         """Return the value of each legal move."""
-        seeds = seeds_on_board(position)
+        seeds = count_board_seeds(position)
         children = {move: position.after(move) for move in position.legal_moves()}
-        return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
+        return {move: seeds - count_board_seeds(child) - self.value(child) for move, child in children.items()}
 
     def choose(self, position: Position, rng: random.Random | None = None) -> int:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
@@ -77,15 +76,15 @@ class Tablebase:
         Progress means a capture, the end of the game, or else the stored move.  If the position is not won, the
         first move that keeps the value is chosen, or a random one of these moves if `rng` is given.
         """
-        value, values = self.value(position), self.values(position)
+        value, values = self.value(position), self.move_values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
             values
         )  # if the file is damaged, there may be no move that keeps the value
         if value > 0:
-            fewer = seeds_on_board(position)
+            fewer = count_board_seeds(position)
             for move in best:
                 after = position.after(move)
-                if seeds_on_board(after) < fewer or not after.own & int(ROW_MASK):
+                if count_board_seeds(after) < fewer or not after.own & int(ROW_MASK):
                     return move
             settling = (self._entry(position) - FIRST_WIN_CODE) % 6
             return settling if settling in best else best[0]
@@ -93,17 +92,17 @@ class Tablebase:
 
     def _entry(self, position: Position) -> int:
         own, opp = U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK
-        return int(self.table[LEVEL_OFFSETS[seeds_on_board(position)] + rank(own, opp)])
+        return int(self.table[LAYER_OFFSETS[count_board_seeds(position)] + rank(own, opp)])
 
 
-def seeds_on_board(position: Position) -> int:
+def count_board_seeds(position: Position) -> int:
     """Count the seeds that are not captured yet."""
-    return int(seeds_in(U(position.own)) + seeds_in(U(position.opp)))
+    return int(count_seeds(U(position.own)) + count_seeds(U(position.opp)))
 
 
 def split_captures_evenly(position: Position) -> Position:
     """Return the position with its captured seeds split evenly between the sides, and without its history."""
-    captured, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW_MASK)
+    captured, row = TOTAL_SEEDS - count_board_seeds(position), int(ROW_MASK)
     own, opp = position.own & row | (captured - captured // 2) << 48, position.opp & row | captured // 2 << 48
     return Position(position.game, own, opp, position.side)
 
@@ -112,9 +111,9 @@ def split_captures_evenly(position: Position) -> Position:
 def build_tablebase(
     game: Game, seeds: int, threads: int = 1, on_progress: ProgressCallback = lambda share: None
 ) -> Tablebase:
-    """Solve all positions with up to `seeds` seeds and save the result or, if interrupted, the finished levels.
+    """Solve all positions with up to `seeds` seeds and save the result or, if interrupted, the finished layers.
 
-    Levels on disk are not solved again.  `on_progress` is called with increments of progress, which add up to
+    Layers on disk are not solved again.  `on_progress` is called with increments of progress, which add up to
     TOTAL_PROGRESS.
     """
     if game.family != "awale":
@@ -123,47 +122,47 @@ def build_tablebase(
         raise ConfigError(f"{seeds} is not a valid number of seeds: choose 1 to {MAX_SEEDS}")
     existing = find_tablebase(game)
     done = min(existing.seeds, seeds) if existing else EARLY_END_SEEDS if game == Game.TOURNAMENT else 0
-    table, work = np.zeros(LEVEL_OFFSETS[seeds + 1], np.uint8), _count_passes(done, seeds)
+    table, work = np.zeros(LAYER_OFFSETS[seeds + 1], np.uint8), _count_passes(done, seeds)
     if existing:
-        table[: LEVEL_OFFSETS[done + 1]] = existing.table[: LEVEL_OFFSETS[done + 1]]
+        table[: LAYER_OFFSETS[done + 1]] = existing.table[: LAYER_OFFSETS[done + 1]]
     try:
-        for level in range(done + 1, seeds + 1):
-            solve_level(game, table, level, threads, lambda passes: on_progress(TOTAL_PROGRESS * passes / work))
-            done = level
+        for layer in range(done + 1, seeds + 1):
+            solve_layer(game, table, layer, threads, lambda passes: on_progress(TOTAL_PROGRESS * passes / work))
+            done = layer
     finally:
         if not existing or done > existing.seeds:
-            _save(Tablebase(game, done, table[: LEVEL_OFFSETS[done + 1]]))
+            _save(Tablebase(game, done, table[: LAYER_OFFSETS[done + 1]]))
     return Tablebase(game, seeds, table)
 
 
-def _level_size(level: int) -> int:
-    return int(LEVEL_OFFSETS[level + 1] - LEVEL_OFFSETS[level])
+def _layer_size(layer: int) -> int:
+    return int(LAYER_OFFSETS[layer + 1] - LAYER_OFFSETS[layer])
 
 
 def _count_passes(done: int, seeds: int) -> float:
-    """Estimate the work for the levels from `done` + 1 to `seeds`: the positions visited in all passes together."""
-    return float(sum(_level_size(level) * (PREPARE_COST_PASSES + level) for level in range(done + 1, seeds + 1)))
+    """Estimate the work for the layers from `done` + 1 to `seeds`: the positions visited in all passes together."""
+    return float(sum(_layer_size(layer) * (PREPARE_COST_PASSES + layer) for layer in range(done + 1, seeds + 1)))
 
 
-def solve_level(game: Game, table: Bytes, level: int, threads: int, on_progress: ProgressCallback) -> None:
-    """Solve all positions with `level` seeds; those with fewer seeds must be solved already."""
-    size = _level_size(level)
-    counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
-    fill_rows(rows, level)
-    parts = LevelPart.new_array(threads if threads == 1 else PARTS_PER_THREAD * threads)
+def solve_layer(game: Game, table: Bytes, layer: int, threads: int, on_progress: ProgressCallback) -> None:
+    """Solve all positions with `layer` seeds; those with fewer seeds must be solved already."""
+    size = _layer_size(layer)
+    counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(layer + 6, 6), np.uint64)
+    fill_rows(rows, layer)
+    parts = LayerPart.new_array(threads if threads == 1 else PARTS_PER_THREAD * threads)
     cuts = [size * part // len(parts) & ~1 for part in range(len(parts))] + [size]
-    parts["game"], parts["seeds"], parts["queue_mask"] = int(game), level, QUEUE_LENGTH - 1
+    parts["game"], parts["seeds"], parts["queue_mask"] = int(game), layer, QUEUE_LENGTH - 1
     parts["begin"], parts["end"] = cuts[:-1], cuts[1:]
-    parts["codes"], parts["counts"] = address_of(table) + int(LEVEL_OFFSETS[level]), address_of(counts)
+    parts["codes"], parts["counts"] = address_of(table) + int(LAYER_OFFSETS[layer]), address_of(counts)
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda part: prepare_part(table, counts, part), parts))
         on_progress(PREPARE_COST_PASSES * size)
-        for value in range(level, 0, -1):
+        for value in range(layer, 0, -1):
             parts["value"] = value
             while any(list(pool.map(lambda part: settle_part(rows, part), parts))):
                 pass
             on_progress(size)
-    settle_draws(table, level)
+    settle_draws(table, layer)
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def find_tablebase(game: Game) -> Tablebase | None:
 @cache
 def _map_file(game: Game, file: Path, changed: int) -> Tablebase:
     seeds, _ = _read_header(game, file)
-    table = np.memmap(file, np.uint8, "r", HEADER_BYTES, (int(LEVEL_OFFSETS[seeds + 1]),))
+    table = np.memmap(file, np.uint8, "r", HEADER_BYTES, (int(LAYER_OFFSETS[seeds + 1]),))
     return Tablebase(game, seeds, table)
 
 
@@ -206,7 +205,7 @@ def _read_header(game: Game, file: Path) -> tuple[int, int]:
         words: list[Any] = content.read(HEADER_BYTES).split()
     if len(words) == 6 and words[:4] == [b"awello", b"tablebase", b"1", str(game).encode()]:
         seeds = int(words[4])
-        if 1 <= seeds <= MAX_SEEDS and file.stat().st_size == HEADER_BYTES + LEVEL_OFFSETS[seeds + 1]:
+        if 1 <= seeds <= MAX_SEEDS and file.stat().st_size == HEADER_BYTES + LAYER_OFFSETS[seeds + 1]:
             return seeds, int(words[5], 16)
     raise AwelloError(f"{file} is damaged: remove it and run 'awello tablebase build --variant {game} --seeds N'")
 
@@ -217,7 +216,7 @@ def verify_tablebase(game: Game) -> bool:
     return base is not None and zlib.crc32(base.table.data) == _read_header(game, _table_file(game))[1]
 
 
-def load_or_build(game: Game) -> Tablebase:
+def load_or_build_tablebase(game: Game) -> Tablebase:
     """Return the tablebase on disk, or build one for DEFAULT_SEEDS seeds if there is none or only a smaller one."""
     base = find_tablebase(game)
     return base if base is not None and base.seeds >= DEFAULT_SEEDS else build_tablebase(game, DEFAULT_SEEDS)

@@ -30,18 +30,18 @@ class SearchRequest:
     alpha: int
     beta: int
     depth: int
-    selectivity: int
+    precision: int
     """Othello: the ProbCut selectivity.  Awalé: the largest number of seeds for which the tablebase is used."""
     first_move: int = NO_MOVE
     """The move to search first."""
 
 
 class SearchResult(NamedTuple):
-    """The value of a search, the best move, and (Awalé only) whether the value is proved, without any estimate."""
+    """The value of a search, the best move, and (Awalé only) whether the value is proven, without any estimate."""
 
     value: int
     move: int
-    proved: bool = False
+    exact: bool = False
 
 
 class SearchWorker(ABC):
@@ -81,7 +81,7 @@ class SearchWorker(ABC):
     def uses_all_threads(self, request: SearchRequest) -> bool:
         """Return whether a search is long enough to use more than one thread."""
 
-    def start(self) -> None:
+    def begin_search(self) -> None:
         """Reset the node count."""
         self.set_fields(nodes=0)
 
@@ -101,12 +101,12 @@ class SearchThreads:
         self.workers, self.tt = workers, tt
         self.stopped = False
 
-    def start(self, node_limit: int | None = None) -> None:
+    def begin_search(self, node_limit: int | None = None) -> None:
         """Prepare for a search: reset the node count and the stop flag, and set the node limit."""
         self.stopped = False
         self.tt.age = (self.tt.age + 1) % 128  # entries of earlier searches are replaced first
         for worker in self.workers:
-            worker.start()
+            worker.begin_search()
         self.limit_nodes(node_limit)
 
     def limit_nodes(self, node_limit: int | None) -> None:
@@ -123,7 +123,7 @@ class SearchThreads:
 
     @property
     def nodes(self) -> int:
-        """The number of positions visited since `start` was called."""
+        """The number of positions visited since `begin_search` was called."""
         return sum(worker.get_field("nodes") for worker in self.workers)
 
     def stop(self) -> None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from awello.engine.tablebase import seeds_on_board
+from awello.engine.tablebase import count_board_seeds
 from awello.limits import Clock
 from awello.position import Position
 
@@ -41,7 +41,7 @@ class TimeBudget:
 
 MOVES_LEFT_ESTIMATES: dict[str, Callable[[Position], float]] = {
     "othello": lambda position: max(0, position.empties - SOLVED_EMPTIES) / 2,
-    "awale": lambda position: MOVES_PER_SEED * seeds_on_board(position),
+    "awale": lambda position: MOVES_PER_SEED * count_board_seeds(position),
 }
 UNLIMITED_TIME = TimeBudget(math.inf, math.inf)
 

@@ -1,5 +1,7 @@
 """The transposition table (TT) for Othello, shared by all threads without locks.
 
+The hash function and `TranspositionTable`, the memory of a table, also serve Awalé (see `awale_transposition_table`).
+
 A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
 the data.  If two threads write an entry at the same time, its words may not match; then the entry is not found, so no
 lock is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.
@@ -23,7 +25,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
-BUCKET_ENTRIES = 4  # a bucket fills one cache line
+ENTRIES_PER_BUCKET = 4  # a bucket fills one cache line
 NO_CUTOFF = -65  # below all scores: returned if the bounds of an entry do not end the search
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 FIXED_MULTIPLIERS = (
@@ -46,14 +48,14 @@ class TableEntry(Layout):
 class TableBucket(Layout):
     """The entries in which a position can be stored."""
 
-    entries: Annotated[list[TableEntry], BUCKET_ENTRIES]
+    entries: Annotated[list[TableEntry], ENTRIES_PER_BUCKET]
 
 
 bucket_at = record_at(TableBucket)
 
 
 @kernel("uint64(uint64, uint64, HashMultipliers)", inline=True)
-def hash_of(own: U, opp: U, multipliers: HashMultipliers) -> U:
+def hash_position(own: U, opp: U, multipliers: HashMultipliers) -> U:
     """Return the 64-bit hash of a position of Othello or Awalé."""
     own_low, own_high = multipliers.own_low, multipliers.own_high
     return multiply_shift(own, opp, own_low, own_high, multipliers.opp_low, multipliers.opp_high)
@@ -65,63 +67,63 @@ def draw_multipliers() -> tuple[int, ...]:
 
 
 @kernel("TableBucket(uint64, OthelloState)", inline=True)
-def bucket_of(key: U, state: OthelloState) -> TableBucket:
+def find_bucket(key: U, state: OthelloState) -> TableBucket:
     """Return the bucket for a hash."""
     return bucket_at(state.tt + CACHE_LINE * to_signed(key >> U(20) & state.tt_mask))
 
 
 @kernel("int64(TableBucket, uint64)", inline=True)
 def probe_tt(bucket: TableBucket, key: U) -> int:
-    """Return the data stored for a hash, or 0."""
-    for index in range(BUCKET_ENTRIES):
-        entry = bucket.entries[U(index)]
-        data = entry.packed
-        if entry.check ^ data == key:
+    """Return the entry of the position with this hash, as its data, or 0."""
+    for index in range(ENTRIES_PER_BUCKET):
+        stored = bucket.entries[U(index)]
+        data = stored.packed
+        if stored.check ^ data == key:
             return to_signed(data)
     return 0
 
 
 @kernel("int64(int64)", inline=True)
-def lower_bound_of(data: int) -> int:
+def entry_lower_bound(entry: int) -> int:
     """Return the lower bound on the value."""
-    return (data & 255) - SCORE_OFFSET
+    return (entry & 255) - SCORE_OFFSET
 
 
 @kernel("int64(int64)", inline=True)
-def upper_bound_of(data: int) -> int:
+def entry_upper_bound(entry: int) -> int:
     """Return the upper bound on the value."""
-    return (data >> 8 & 255) - SCORE_OFFSET
+    return (entry >> 8 & 255) - SCORE_OFFSET
 
 
 @kernel("int64(int64)", inline=True)
-def move_of(data: int) -> int:
+def entry_move(entry: int) -> int:
     """Return the best move, or NO_MOVE."""
-    return data >> 16 & 255
+    return entry >> 16 & 255
 
 
 @kernel("int64(int64)", inline=True)
-def second_move_of(data: int) -> int:
+def entry_second_move(entry: int) -> int:
     """Return the second move, which was the TT move when the search began, or NO_MOVE."""
-    return data >> 24 & 255
+    return entry >> 24 & 255
 
 
 @kernel("int64(int64)", inline=True)
-def depth_of(data: int) -> int:
+def entry_depth(entry: int) -> int:
     """Return the depth of the search; for a search to the end, this is the number of empty squares."""
-    return data >> 32 & 255
+    return entry >> 32 & 255
 
 
 @kernel("int64(int64)", inline=True)
-def selectivity_of(data: int) -> int:
+def entry_selectivity(entry: int) -> int:
     """Return the selectivity of the search."""
-    return data >> 40 & 255
+    return entry >> 40 & 255
 
 
 @kernel("UniTuple(int64, 2)(int64, int64, int64)", inline=True)
-def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
+def entry_bounds(entry: int, depth: int, selectivity: int) -> tuple[int, int]:
     """Return the bounds of an entry if it has this depth and at least this selectivity, otherwise the widest bounds."""
-    if data != 0 and depth_of(data) == depth and selectivity_of(data) >= selectivity:
-        return lower_bound_of(data), upper_bound_of(data)
+    if entry != 0 and entry_depth(entry) == depth and entry_selectivity(entry) >= selectivity:
+        return entry_lower_bound(entry), entry_upper_bound(entry)
     return -SCORE_OFFSET, SCORE_OFFSET
 
 
@@ -137,12 +139,12 @@ def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
 def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
     """Return the index of the position's entry (-1 if its depth is larger) or else of the least valuable entry."""
     worst, lowest = 0, 1 << 30
-    for index in range(BUCKET_ENTRIES):
+    for index in range(ENTRIES_PER_BUCKET):
         data = bucket.entries[U(index)].packed
         entry = to_signed(data)
         if bucket.entries[U(index)].check ^ data == key:
-            return -1 if depth_of(entry) > depth else index
-        priority = depth_of(entry) + (256 if entry >> 48 == age else 0)
+            return -1 if entry_depth(entry) > depth else index
+        priority = entry_depth(entry) + (256 if entry >> 48 == age else 0)
         if priority < lowest:
             worst, lowest = index, priority
     return worst
@@ -165,9 +167,9 @@ def store_tt(
 def probe_best_move(own: U, opp: U, address: int) -> int:
     """Return the best move that the transposition table of a state holds for a position, or NO_MOVE."""
     state = othello_state_at(address)
-    key = hash_of(own, opp, state.multipliers)
-    data = probe_tt(bucket_of(key, state), key)
-    return move_of(data) if data != 0 else NO_MOVE
+    key = hash_position(own, opp, state.multipliers)
+    entry = probe_tt(find_bucket(key, state), key)
+    return entry_move(entry) if entry != 0 else NO_MOVE
 
 
 class TranspositionTable:

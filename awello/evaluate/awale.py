@@ -30,8 +30,8 @@ from awello.rules.awale import (
     REACHES_OTHER_ROW,
     ROW_MASK,
     SOW_OPP,
+    count_seeds,
     find_captured,
-    seeds_in,
 )
 
 
@@ -58,7 +58,7 @@ class AwaleWeights(Layout):
     opp: FeatureWeights
 
 
-H1, H2, H3, H6, TRAVERS = range(6, 11)  # the numbers of the heuristics, after those in `heuristics.py`
+H1, H2, H3, H6, TRAVERS = range(6, 11)  # the ids of the heuristics, after those in `heuristics.py`
 FEATURES = {  # the features of each player, in the order of the weights in files and settings
     H1: ("captured_seeds",),
     H2: ("captured_seeds", "small_pits", "small_run"),
@@ -88,9 +88,9 @@ def longest_run(flags: U) -> int:
 
 
 @kernel("int64(uint64)", inline=True)
-def seeds_in_large_pits(row: U) -> int:
+def count_seeds_in_large_pits(row: U) -> int:
     """Count the seeds in pits that hold 12 or more."""
-    return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE_MASK)
+    return count_seeds(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE_MASK)
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
@@ -115,24 +115,24 @@ def evaluate_attack(own: U, opp: U, weights: FeatureWeights) -> int:
 
 
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
-def evaluate_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
+def evaluate_player(heuristic_id: int, own: U, opp: U, weights: FeatureWeights) -> int:
     """Return the weighted sum of the features of the player whose word comes first."""
     value = weights.captured_seeds * to_signed(own >> U(48))
-    if heuristic == H1:
+    if heuristic_id == H1:
         return value
-    if heuristic == H6:
+    if heuristic_id == H6:
         return value + evaluate_attack(own, opp, weights)
     filled, at_least_3 = flag_pits(own, AT_LEAST_1), flag_pits(own, AT_LEAST_3)
-    if heuristic == TRAVERS:
+    if heuristic_id == TRAVERS:
         value += weights.empty_pits * (PITS_PER_ROW - popcount(filled))
         value += weights.pits_of_1_or_2 * popcount(filled ^ at_least_3)
         return value + weights.large_pits * popcount(flag_pits(own, AT_LEAST_12))
     value += weights.small_pits * (PITS_PER_ROW - popcount(at_least_3))
     value += weights.small_run * longest_run(at_least_3 ^ PIT_FLAGS)
-    return value if heuristic == H2 else value + weights.large_seeds * seeds_in_large_pits(own)
+    return value if heuristic_id == H2 else value + weights.large_seeds * count_seeds_in_large_pits(own)
 
 
 @kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)
-def evaluate_features(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
+def evaluate_features(heuristic_id: int, own: U, opp: U, weights: AwaleWeights) -> int:
     """Return the value of a position for the player whose word comes first."""
-    return evaluate_player(heuristic, own, opp, weights.own) + evaluate_player(heuristic, opp, own, weights.opp)
+    return evaluate_player(heuristic_id, own, opp, weights.own) + evaluate_player(heuristic_id, opp, own, weights.opp)

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.folders import data_file
-from awello.kernel import U, Words
+from awello.kernel import Float32Array, U, Words
 from awello.rules.game import Game, legal_moves
 from awello.rules.othello import apply_symmetry
 
@@ -28,8 +27,6 @@ SYMMETRY_SQUARES = np.array(
     ]
 )
 
-Reals = npt.NDArray[np.float32]
-
 
 class Cnn:
     """A convolutional network loaded from a file."""
@@ -37,7 +34,7 @@ class Cnn:
     def __init__(self, session: Any) -> None:
         self.session = session
 
-    def predict(self, words: Words) -> tuple[Reals, Reals]:
+    def predict(self, words: Words) -> tuple[Float32Array, Float32Array]:
         """Evaluate positions, given as rows of `own` and `opp`.
 
         Return, for each position, a logit for each square, and a value from -1 (lost) to 1 (won).
@@ -47,7 +44,7 @@ class Cnn:
         logits, values = self.session.run(["moves", "value"], {"board": bits.reshape(-1, 4, 8, 8)})
         return np.where(bits[:, 2] == 1, logits, ILLEGAL_LOGIT), values
 
-    def predict_position(self, own: int, opp: int, symmetries: int = SYMMETRY_COUNT) -> tuple[Reals, float]:
+    def predict_position(self, own: int, opp: int, symmetries: int = SYMMETRY_COUNT) -> tuple[Float32Array, float]:
         """Return the move probabilities by square and the value of a position, averaged over symmetries."""
         images = [[apply_symmetry(U(own), number), apply_symmetry(U(opp), number)] for number in range(symmetries)]
         logits, values = self.predict(np.array(images, np.uint64))
@@ -55,13 +52,13 @@ class Cnn:
         return policies.mean(axis=0), float(values.mean())
 
 
-def unpack_bits(words: Words) -> Reals:
+def unpack_bits(words: Words) -> Float32Array:
     """Unpack each 64-bit word into a row of 64 ones and zeros."""
     octets = np.ascontiguousarray(words).astype("<u8").view(np.uint8).reshape(*words.shape, 8)
     return np.unpackbits(octets, axis=-1, bitorder="little").astype(np.float32)
 
 
-def softmax(logits: Reals) -> Reals:
+def softmax(logits: Float32Array) -> Float32Array:
     """Convert logits to probabilities."""
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))

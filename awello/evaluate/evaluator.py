@@ -41,7 +41,7 @@ HEURISTICS = {  # by family, the default heuristic first
         "travers": awale.TRAVERS,
     },
 }
-HEURISTIC_NUMBERS = {name: number for family in HEURISTICS.values() for name, number in family.items()}
+HEURISTIC_IDS = {name: heuristic_id for family in HEURISTICS.values() for name, heuristic_id in family.items()}
 ROOT_RELATIVE_HEURISTICS = ("h5",)  # heuristics that measure the change of the features since the root
 SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
@@ -55,8 +55,8 @@ class Heuristic:
     """A heuristic and its settings."""
 
     name: str
-    table: str = "1"
-    """The table of square values: 1, 2, or a YAML file."""
+    square_table: str = "1"
+    """The square table: 1, 2, or a YAML file."""
     thresholds: tuple[int, int] = (30, 55)
     """The numbers of discs at which `mixed` and `tactical` switch to their next phase."""
     corners: int = 0
@@ -89,7 +89,7 @@ def list_heuristics(game: Game) -> list[str]:
 
 def count_weights(name: str) -> int:
     """Return the number of weights of a heuristic: two per feature."""
-    return 2 * len(awale.FEATURES.get(HEURISTIC_NUMBERS[name], ()))
+    return 2 * len(awale.FEATURES.get(HEURISTIC_IDS[name], ()))
 
 
 @cache
@@ -112,9 +112,9 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 
 
 class Evaluator:
-    """A heuristic prepared for kernels: its number, and a state with its settings and the node counts of a search."""
+    """A heuristic prepared for kernels: its id, and a state with its settings and the node counts of a search."""
 
-    cut_margin = 0
+    cutoff_margin = 0
     """How far a value must exceed beta to cause a cutoff."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
@@ -128,22 +128,22 @@ class Evaluator:
         self.state_array = states  # faster to access than `state`; used for fields that every search sets
         # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
-        self.heuristic = HEURISTIC_NUMBERS[heuristic.name]
+        self.heuristic_id = HEURISTIC_IDS[heuristic.name]
         self.root_relative = heuristic.name in ROOT_RELATIVE_HEURISTICS
-        if self.heuristic < heuristics.DIFFSCORE:
+        if self.heuristic_id < heuristics.DIFFSCORE:
             self._fill_othello(game, heuristic)
         elif weights := heuristic.weights or load_shipped_weights().get(heuristic.name):
             self._fill_awale(weights)
 
     def _fill_othello(self, game: Game, heuristic: Heuristic) -> None:
         state: Any = self.state
-        state.row_values[:] = sum_values_by_row(expand_table(load_square_table(heuristic.table), game.size))
+        state.row_values[:] = sum_values_by_row(expand_table(load_square_table(heuristic.square_table), game.size))
         state.mobility_from, state.absolute_from = heuristic.thresholds
         state.corner_bonus = heuristic.corners
         state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = build_edge_masks(game.size)
 
     def _fill_awale(self, weights: Sequence[int]) -> None:
-        for name, own, opp in zip(awale.FEATURES[self.heuristic], weights[::2], weights[1::2], strict=True):
+        for name, own, opp in zip(awale.FEATURES[self.heuristic_id], weights[::2], weights[1::2], strict=True):
             setattr(self.state.weights.own, name, own)
             setattr(self.state.weights.opp, name, opp)
 
@@ -153,7 +153,7 @@ class Evaluator:
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
             words = U(position.own), U(position.opp)
-            self.state.root_value = awale.evaluate_features(self.heuristic, *words, self.state.weights)
+            self.state.root_value = awale.evaluate_features(self.heuristic_id, *words, self.state.weights)
 
     @property
     def nodes(self) -> int:
@@ -167,22 +167,22 @@ class Evaluator:
 
 
 def load_square_table(name: str) -> Rows:
-    """Load a table by number, or from a YAML file: `table:` with 4 rows of 4 (a quarter) or 8 rows of 8."""
+    """Load a square table by number, or from a YAML file with the key `square_table`: 4 rows of 4 or 8 rows of 8."""
     if name in SQUARE_TABLES:
         return SQUARE_TABLES[name]
     try:
         content = yaml.safe_load(Path(name).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        advice = f"choose {', '.join(SQUARE_TABLES)} or a YAML file with a table"
-        raise ConfigError(f"{name!r} is not a table of square values: {advice}") from None
-    rows: Any = content.get("table") if isinstance(content, dict) else None
+        advice = f"choose {', '.join(SQUARE_TABLES)} or a YAML file with a square table"
+        raise ConfigError(f"{name!r} is not a square table: {advice}") from None
+    rows: Any = content.get("square_table") if isinstance(content, dict) else None
     try:
         table = np.array(rows, np.int32)
     except (TypeError, ValueError, OverflowError):
         table = np.zeros(0, np.int32)
     if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > MAX_SETTING:
-        advice = f"write 4 rows of 4 or 8 rows of 8 integers from {-MAX_SETTING} to {MAX_SETTING} under the key 'table'"
-        raise ConfigError(f"{name!r} does not contain a valid table: {advice}")
+        advice = f"under the key 'square_table', write 4 rows of 4 or 8 rows of 8 integers up to ±{MAX_SETTING}"
+        raise ConfigError(f"{name!r} does not contain a valid square table: {advice}")
     return [[int(value) for value in row] for row in table]
 
 
@@ -190,7 +190,7 @@ def expand_table(rows: Rows, size: int) -> list[int]:
     """Return 64 square values for a board of this size; squares outside the board have value 0."""
     whole = len(rows) == 8
     if whole and size != 8:
-        raise ConfigError(f"a table of 8 rows does not fit a board of size {size}: use 4 rows of 4")
+        raise ConfigError(f"a square table of 8 rows does not fit a board of size {size}: use 4 rows of 4")
     lines = range(8) if whole else [QUARTER_LINES[size][min(line, size - 1 - line)] for line in range(size)]
     values = [0] * 64
     for row, at_row in enumerate(lines):

@@ -19,13 +19,13 @@ A search and its heuristic share a `HeuristicState` with the settings of the heu
 
 from typing import Annotated
 
-from awello.bits import moves_of, popcount, to_signed
+from awello.bits import find_moves, popcount, to_signed
 from awello.evaluate.awale import AwaleWeights, evaluate_features
 from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
 from awello.rules.game import board_mask_of, score
 
-POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
+POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # the ids of the heuristics; `awale.py` has more
 # The value of one disc or seed in a final score.  It exceeds any estimate, because the values of squares are at most
 # 10,000 (`MAX_SETTING`).
 EXACT_SCALE = 1 << 20
@@ -38,7 +38,7 @@ class HeuristicState(Layout):
 
     inner_nodes: int  # positions whose value comes from their children
     leaves: int  # positions evaluated
-    cut_margin: int  # a value of at least beta + cut_margin causes a cutoff
+    cutoff_margin: int  # a value of at least beta + cutoff_margin causes a cutoff
     # Othello.  Each entry is the sum of the square values for one row and one set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
     mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves
@@ -58,7 +58,7 @@ heuristic_state_at = record_at(HeuristicState)
 
 
 @kernel("int64(uint64, uint64, HeuristicState)", inline=True)
-def positional(own: U, opp: U, state: HeuristicState) -> int:
+def evaluate_positional(own: U, opp: U, state: HeuristicState) -> int:
     """Return the values of the mover's squares minus those of the opponent's, with two table lookups per row."""
     value = 0
     for row in range(8):
@@ -69,10 +69,10 @@ def positional(own: U, opp: U, state: HeuristicState) -> int:
 
 
 @kernel("int64(int64, uint64, uint64)")
-def mobility(game: int, own: U, opp: U) -> int:
+def count_mobility(game: int, own: U, opp: U) -> int:
     """Return the number of the mover's moves minus the opponent's."""
     board_mask = board_mask_of(game)
-    return popcount(moves_of(own, opp) & board_mask) - popcount(moves_of(opp, own) & board_mask)
+    return popcount(find_moves(own, opp) & board_mask) - popcount(find_moves(opp, own) & board_mask)
 
 
 @kernel("uint64(uint64, HeuristicState)", inline=True)
@@ -91,53 +91,53 @@ def beside_corners(discs: U, state: HeuristicState) -> U:
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
-def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> int:
+def evaluate_mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the mobility plus the bonus for corners."""
-    value = mobility(game, own, opp)
+    value = count_mobility(game, own, opp)
     if state.corner_bonus != 0:
         value += state.corner_bonus * (popcount(corners_of(own, state)) - popcount(corners_of(opp, state)))
     return value
 
 
 @kernel("int64(int64, uint64, uint64, int64, HeuristicState)")
-def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
+def evaluate_tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
     """Return the value of `tactical`: square values at first, later also mobility, and only discs at the end."""
     if discs >= state.absolute_from:
         return popcount(own) - popcount(opp)
     own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)
     free = ~(own_beside | opp_beside)
-    value = positional(own & free, opp & free, state)
+    value = evaluate_positional(own & free, opp & free, state)
     value += BESIDE_OWN_CORNER_VALUE * (popcount(own & own_beside) - popcount(opp & opp_beside))
-    return value + MOVE_VALUE * mobility(game, own, opp) if discs >= state.mobility_from else value
+    return value + MOVE_VALUE * count_mobility(game, own, opp) if discs >= state.mobility_from else value
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
-def evaluate_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+def evaluate_from_root(heuristic_id: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the value of Awalé's features for the player at the root, converted to the mover's view."""
     if state.opponent_at_leaf:
-        return state.root_value - evaluate_features(heuristic, opp, own, state.weights)
-    return evaluate_features(heuristic, own, opp, state.weights) - state.root_value
+        return state.root_value - evaluate_features(heuristic_id, opp, own, state.weights)
+    return evaluate_features(heuristic_id, own, opp, state.weights) - state.root_value
 
 
 @kernel("int64(int64, int64, uint64, uint64, HeuristicState)", inline=True)
-def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+def estimate(game: int, heuristic_id: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the heuristic's estimate for the mover."""
-    if heuristic == DIFFSCORE:
+    if heuristic_id == DIFFSCORE:
         return to_signed(own >> U(48)) - to_signed(opp >> U(48))
-    if heuristic > DIFFSCORE:
-        return evaluate_from_root(heuristic, own, opp, state)
+    if heuristic_id > DIFFSCORE:
+        return evaluate_from_root(heuristic_id, own, opp, state)
     discs = popcount(own | opp)
-    if heuristic == TACTICAL:
-        return tactical(game, own, opp, discs, state)
-    if heuristic == POSITIONAL or (heuristic == MIXED and discs < state.mobility_from):
-        return positional(own, opp, state)
-    if heuristic == ABSOLUTE or (heuristic == MIXED and discs >= state.absolute_from):
+    if heuristic_id == TACTICAL:
+        return evaluate_tactical(game, own, opp, discs, state)
+    if heuristic_id == POSITIONAL or (heuristic_id == MIXED and discs < state.mobility_from):
+        return evaluate_positional(own, opp, state)
+    if heuristic_id == ABSOLUTE or (heuristic_id == MIXED and discs >= state.absolute_from):
         return popcount(own) - popcount(opp)
-    return mobility_with_corners(game, own, opp, state)
+    return evaluate_mobility_with_corners(game, own, opp, state)
 
 
 @kernel("int64(int64, int64, uint64, uint64, boolean, HeuristicState)", inline=True)
-def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
+def evaluate(game: int, heuristic_id: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
     """Count a leaf and return its value: the exact result if the game is over, otherwise the estimate."""
     state.leaves += 1
-    return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)
+    return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic_id, own, opp, state)

@@ -14,7 +14,7 @@ The index of a pattern is a number in base three with a digit per square: 0 for 
 from typing import Annotated
 
 from awello.bits import byte_swap, popcount
-from awello.evaluate.heuristics import EXACT_SCALE, HeuristicState, positional
+from awello.evaluate.heuristics import EXACT_SCALE, HeuristicState, evaluate_positional
 from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
@@ -53,7 +53,7 @@ def opponent_margin(squares: U, own: U, opp: U) -> int:
 
 
 @kernel("int64(uint64, uint64)")
-def liberties(own: U, opp: U) -> int:
+def count_liberties(own: U, opp: U) -> int:
     """Return the opponent's liberties minus the mover's; an empty square counts once for each adjacent disc."""
     empty = ~(own | opp)
     east, west = empty << U(1) & ~LEFT_COLUMN, empty >> U(1) & ~RIGHT_COLUMN
@@ -129,8 +129,8 @@ def evaluate_corners(own: U, opp: U, state: OtageState) -> int:
 @kernel("int64(uint64, uint64, OtageState)")
 def estimate(own: U, opp: U, state: OtageState) -> int:
     """Return Otage's evaluation of a position for the mover."""
-    value = state.liberty_factor * liberties(own, opp)
-    value += state.square_factor * positional(own, opp, state.evaluation)
+    value = state.liberty_factor * count_liberties(own, opp)
+    value += state.square_factor * evaluate_positional(own, opp, state.evaluation)
     if state.edge_factor != 0:
         value += state.edge_factor * evaluate_edges(own, opp, state)
     if state.corner_factor != 0:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from awello.errors import ConfigError
 from awello.evaluate import otage
 from awello.evaluate.evaluator import Evaluator, Heuristic
-from awello.evaluate.heuristics import positional
+from awello.evaluate.heuristics import evaluate_positional
 from awello.evaluate.otage import OtagePatterns, OtageState
 from awello.folders import data_file, write_atomically
 from awello.kernel import U
@@ -115,7 +115,7 @@ class OtagePatternStatistics:
 # ---- the memory -----------------------------------------------------------------------------------------------------
 @dataclass
 class OtageMemory:
-    """What Otage has learnt: the number of games, the factors and the results of the patterns."""
+    """Otage's memory: the number of games, the factors and the results of the patterns."""
 
     games: int = 0
     autoplay_games: int = 0
@@ -154,7 +154,8 @@ class OtageMemory:
         factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERM_NAMES, self.factors, strict=True))
         counts = f"games = {self.games}\nautoplay = {self.autoplay_games}\n"
         patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
-        return f"# What Otage has learnt; docs/otage.md explains this file.\n{counts}\n[factors]\n{factors}\n{patterns}"
+        header = "# Otage's memory; see docs/otage.md for the format.\n"
+        return f"{header}{counts}\n[factors]\n{factors}\n{patterns}"
 
     def save(self, file: Path) -> None:
         """Write the file atomically."""
@@ -177,7 +178,7 @@ class OtageMemory:
         if record.winner is None or not chosen:
             return
         evaluator, factors = OtageEvaluator(self), np.array(self.factors)
-        shares = factors * [evaluator.terms(position.own, position.opp) for position in chosen] / LOGISTIC_SCALE
+        shares = factors * [evaluator.compute_terms(position.own, position.opp) for position in chosen] / LOGISTIC_SCALE
         won = np.array([position.side == record.winner for position in chosen])
         errors = won - 1 / (1 + np.exp(-shares.sum(axis=1)))  # the result minus the predicted probability of a win
         slope = np.mean(errors[:, None] * shares, axis=0)
@@ -208,7 +209,7 @@ def load_shipped_memory() -> OtageMemory:
 
 # ---- evaluator ------------------------------------------------------------------------------------------------------
 @cache
-def ternary_numbers() -> npt.NDArray[np.int32]:
+def build_ternary_table() -> npt.NDArray[np.int32]:
     """Return, for each set of squares, the sum of 3**i over its squares i."""
     bits = np.arange(1 << otage.CORNER_SQUARES)[:, None] >> np.arange(otage.CORNER_SQUARES) & 1
     return (bits @ 3 ** np.arange(otage.CORNER_SQUARES)).astype(np.int32)
@@ -228,7 +229,7 @@ class OtageEvaluator(Evaluator):
         factors = memory.factors if patterns else (*DEFAULT_FACTORS[:2], 0.0, 0.0)
         parts = [round(FACTOR_SCALE * factor) for factor in factors]
         self.otage.liberty_factor, self.otage.square_factor, self.otage.edge_factor, self.otage.corner_factor = parts
-        states["ternary"][0] = ternary_numbers()
+        states["ternary"][0] = build_ternary_table()
         states["edge_values"][0], states["corner_values"][0] = memory.edges.values(), memory.corners.values()
 
     def find_patterns(self, own: int, opp: int) -> Iterator[tuple[PatternKind, Iterable[int]]]:
@@ -238,8 +239,8 @@ class OtageEvaluator(Evaluator):
         yield EDGE_PATTERNS, map(int, patterns.edges)
         yield CORNER_PATTERNS, map(int, patterns.corners)
 
-    def terms(self, own: int, opp: int) -> list[int]:
+    def compute_terms(self, own: int, opp: int) -> list[int]:
         """Return the four terms of a board's evaluation, without their factors."""
         words = U(own), U(opp)
         patterns = otage.evaluate_edges(*words, self.otage), otage.evaluate_corners(*words, self.otage)
-        return [otage.liberties(*words), positional(*words, self.state), *patterns]
+        return [otage.count_liberties(*words), evaluate_positional(*words, self.state), *patterns]

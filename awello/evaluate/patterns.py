@@ -6,9 +6,9 @@ Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle
 from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary, with one digit
 per square: 1 for a disc of the mover, -1 for a disc of the opponent, 0 if empty.  Placing a disc of the mover therefore
 adds a fixed vector of 48 numbers to the indices, flipping a disc of the opponent adds the double of such a vector, and
-swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit numbers.  The value of the
-board is the sum of 50 learnt weights, in units of 1/128 disc (`DISC_VALUE`): one weight per lane, and one per side for
-its number of legal moves.
+swapping the sides negates the indices.  `PatternIndices` holds the 48 indices of a board as 16-bit numbers.  The value
+of the board is the sum of 50 learnt weights, in units of 1/128 disc (`DISC_VALUE`): one weight per lane, and one per
+side for its number of legal moves.
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997), for
 pattern weights that depend on the stage of the game.  Negating indices to swap the sides is specific to Awello.
@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.bits import I1, I64, emit_constant_table, moves_of, popcount
+from awello.bits import I1, I64, emit_constant_table, find_moves, popcount
 from awello.kernel import U, instruction, kernel
 from awello.layout import Int16, Layout, record_at
 from awello.memory import CACHE_LINE, I16, VOID_RESULT
@@ -42,8 +42,8 @@ SHAPES = (
     "c1 d2 e3 f4 g5 h6",
     "d1 e2 f3 g4 h5",
 )
-VIEWS = 4  # sides of the board from which each shape is seen
-LANE_COUNT = VIEWS * len(SHAPES)
+VIEW_COUNT = 4  # sides of the board from which each shape is seen
+LANE_COUNT = VIEW_COUNT * len(SHAPES)
 
 
 def _rotate(square: int) -> int:
@@ -56,7 +56,7 @@ def _make_lanes() -> list[list[int]]:
     lanes = []
     for shape in SHAPES:
         squares = [ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1) for name in shape.split()]
-        for _ in range(VIEWS):
+        for _ in range(VIEW_COUNT):
             lanes.append(squares)
             squares = [_rotate(square) for square in squares]
     return lanes
@@ -68,38 +68,38 @@ for _lane, _squares in enumerate(LANES):
     for _power, _square in enumerate(_squares):
         LANE_STEPS[_square, _lane] = 3**_power
 
-SHAPE_SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
+SHAPE_SIZES = [3 ** len(squares) for squares in LANES[::VIEW_COUNT]]
 SHAPE_CENTRES = [
     sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
 ]  # by shape: the place of the weight for index 0 among the pattern weights
-PATTERN_WEIGHTS = sum(SHAPE_SIZES)
+PATTERN_WEIGHT_COUNT = sum(SHAPE_SIZES)
 # The number of mobility weights per side: one for each number of legal moves from 0 to 30, and one for 31 or more. They
 # follow the pattern weights.
-MOBILITY_LEVELS = 32
-STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
+MOBILITY_WEIGHT_COUNT = 32
+STAGE_WEIGHT_COUNT = PATTERN_WEIGHT_COUNT + 2 * MOBILITY_WEIGHT_COUNT  # weights per stage
 
 
-class PatternRow(Layout):
+class PatternIndices(Layout):
     """The indices of the 48 lanes of one board."""
 
-    indices: Annotated[list[Int16], LANE_COUNT]
+    lanes: Annotated[list[Int16], LANE_COUNT]
     padding: Annotated[list[Int16], -LANE_COUNT % (CACHE_LINE // 2)]
-    """Fills the last cache line, so that the next row starts on a new cache line."""
+    """Fills the last cache line, so that the indices of the next board start on a new cache line."""
 
 
 class StageWeights(Layout):
     """The weights of patterns and of numbers of legal moves at one stage of the game."""
 
-    patterns: Annotated[list[Int16], PATTERN_WEIGHTS]
-    own_moves: Annotated[list[Int16], MOBILITY_LEVELS]
-    opp_moves: Annotated[list[Int16], MOBILITY_LEVELS]
+    patterns: Annotated[list[Int16], PATTERN_WEIGHT_COUNT]
+    own_moves: Annotated[list[Int16], MOBILITY_WEIGHT_COUNT]
+    opp_moves: Annotated[list[Int16], MOBILITY_WEIGHT_COUNT]
 
 
 stage_weights_at = record_at(StageWeights)
 
-# ---- machine code: a row is three vectors of 16 lanes ---------------------------------------------------------------
+# ---- machine code: the indices are three vectors of 16 lanes --------------------------------------------------------
 VECTOR = ir.VectorType(I16, 16)
-VECTORS = LANE_COUNT // 16
+VECTOR_COUNT = LANE_COUNT // 16
 
 
 def _int64(value: int) -> ir.Constant:
@@ -107,25 +107,24 @@ def _int64(value: int) -> ir.Constant:
 
 
 def _steps(b: Builder, square: Any) -> list[Any]:
-    """Emit code that loads the three vectors that a disc on a square adds to a row."""
+    """Emit code that loads the three vectors that a disc on a square adds to the indices."""
     rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in LANE_STEPS.reshape(-1, 16)]
     table = emit_constant_table(b, "awello_pattern_steps", VECTOR, rows)
-    first = b.mul(square, _int64(VECTORS))
-    places = [b.gep(table, [_int64(0), b.add(first, _int64(part))], inbounds=True) for part in range(VECTORS)]
+    first = b.mul(square, _int64(VECTOR_COUNT))
+    places = [b.gep(table, [_int64(0), b.add(first, _int64(part))], inbounds=True) for part in range(VECTOR_COUNT)]
     return [b.load(place, align=32) for place in places]
 
 
-def _vectors(b: Builder, row: Any) -> list[Any]:
-    """Emit code that computes the addresses of the three vectors of a row."""
-    start = b.bitcast(row, VECTOR.as_pointer())
-    return [b.gep(start, [_int64(part)]) for part in range(VECTORS)]
+def _vectors(b: Builder, indices: Any) -> list[Any]:
+    """Emit code that computes the addresses of the three vectors of a board's indices."""
+    start = b.bitcast(indices, VECTOR.as_pointer())
+    return [b.gep(start, [_int64(part)]) for part in range(VECTOR_COUNT)]
 
 
-def _emit_update(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> Any:
-    """Emit the code of `update_row`: a loop over the flipped discs, with the row in registers."""
-    placed = [
-        b.add(b.load(place, align=32), step) for place, step in zip(_vectors(b, row), _steps(b, square), strict=True)
-    ]
+def _emit_update(b: Builder, indices: Any, square: Any, flips: Any, target: Any) -> Any:
+    """Emit the code of `update_indices`: a loop over the flipped discs, with the indices in registers."""
+    places = zip(_vectors(b, indices), _steps(b, square), strict=True)
+    placed = [b.add(b.load(place, align=32), step) for place, step in places]
     before, loop, after = b.block, b.append_basic_block("turn"), b.append_basic_block("turned")
     b.branch(loop)
     b.position_at_end(loop)
@@ -143,56 +142,56 @@ def _emit_update(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> 
     return VOID_RESULT
 
 
-def _emit_swap(b: Builder, row: Any) -> Any:
-    for place in _vectors(b, row):
+def _emit_swap(b: Builder, indices: Any) -> Any:
+    for place in _vectors(b, indices):
         b.store(b.neg(b.load(place, align=32)), place, align=32)
     return VOID_RESULT
 
 
-def _emit_evaluate(b: Builder, row: Any, weights: Any) -> Any:
-    indices, table = b.bitcast(row, I16.as_pointer()), b.bitcast(weights, I16.as_pointer())
+def _emit_evaluate(b: Builder, indices: Any, weights: Any) -> Any:
+    lanes, table = b.bitcast(indices, I16.as_pointer()), b.bitcast(weights, I16.as_pointer())
     total = _int64(0)
     for lane in range(LANE_COUNT):
-        index = b.sext(b.load(b.gep(indices, [_int64(lane)]), align=2), I64)
-        place = b.gep(table, [b.add(index, _int64(SHAPE_CENTRES[lane // VIEWS]))])
+        index = b.sext(b.load(b.gep(lanes, [_int64(lane)]), align=2), I64)
+        place = b.gep(table, [b.add(index, _int64(SHAPE_CENTRES[lane // VIEW_COUNT]))])
         total = b.add(total, b.sext(b.load(place, align=2), I64))
     return total
 
 
-@instruction("none(PatternRow, int64, uint64, PatternRow)", _emit_update)
-def update_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
-    """Write to `target` the row after a move with at least one flip: add the disc, flip, and swap the sides."""
+@instruction("none(PatternIndices, int64, uint64, PatternIndices)", _emit_update)
+def update_indices(indices: PatternIndices, square: int, flips: U, target: PatternIndices) -> None:
+    """Write to `target` the indices after a move with at least one flip: add the disc, flip, and swap the sides."""
     if not flips:
         raise ValueError(f"the move on square {square} flips no discs")
     flipped = [each for each in range(64) if int(flips) >> each & 1]
     change = LANE_STEPS[square] + 2 * LANE_STEPS[flipped].sum(axis=0, dtype=np.int16)
-    target.indices = -(np.asarray(row.indices) + change)
+    target.lanes = -(np.asarray(indices.lanes) + change)
 
 
-@instruction("none(PatternRow)", _emit_swap)
-def swap_row(row: PatternRow) -> None:
-    """Swap the sides of a row in place, as for a pass."""
-    row.indices = -np.asarray(row.indices)  # type: ignore[assignment]
+@instruction("none(PatternIndices)", _emit_swap)
+def swap_indices(indices: PatternIndices) -> None:
+    """Swap the sides in place, as for a pass."""
+    indices.lanes = -np.asarray(indices.lanes)  # type: ignore[assignment]
 
 
-@instruction("int64(PatternRow, StageWeights)", _emit_evaluate)
-def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
-    """Return the value of a row's patterns for the mover."""
-    indices = np.asarray(row.indices, np.int64)
-    if (2 * abs(indices) >= np.repeat(SHAPE_SIZES, VIEWS)).any():
-        raise IndexError("the row holds an index outside the range of its pattern")
-    return int(np.asarray(weights.patterns)[indices + np.repeat(SHAPE_CENTRES, VIEWS)].sum())
+@instruction("int64(PatternIndices, StageWeights)", _emit_evaluate)
+def evaluate_patterns(indices: PatternIndices, weights: StageWeights) -> int:
+    """Return the value of a board's patterns for the mover."""
+    lanes = np.asarray(indices.lanes, np.int64)
+    if (2 * abs(lanes) >= np.repeat(SHAPE_SIZES, VIEW_COUNT)).any():
+        raise IndexError("an index is outside the range of its pattern")
+    return int(np.asarray(weights.patterns)[lanes + np.repeat(SHAPE_CENTRES, VIEW_COUNT)].sum())
 
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
 def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
     """Return the value of both sides' mobility from the mover's view: the sum of two weights."""
-    own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
-    opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
+    own_moves = min(popcount(find_moves(own, opp)), MOBILITY_WEIGHT_COUNT - 1)
+    opp_moves = min(popcount(find_moves(opp, own)), MOBILITY_WEIGHT_COUNT - 1)
     return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])
 
 
-def fill_row(own: int, opp: int, row: PatternRow) -> None:
-    """Compute the row of a board from scratch."""
+def fill_indices(own: int, opp: int, indices: PatternIndices) -> None:
+    """Compute the indices of a board from scratch."""
     discs = np.unpackbits(np.array([own, opp], "<u8").view(np.uint8), bitorder="little").view(np.int8).reshape(2, 64)
-    row.indices = (discs[0] - discs[1]) @ LANE_STEPS
+    indices.lanes = (discs[0] - discs[1]) @ LANE_STEPS

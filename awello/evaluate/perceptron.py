@@ -11,22 +11,20 @@ All weights are in one array, layer by layer: a row of weights for each input, t
 from typing import Annotated, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.bits import bit_scan, clear_lowest_bit
-from awello.kernel import U, kernel
+from awello.kernel import Float32Array, U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE_MASK
 
 HIDDEN_WIDTH = 64  # units per hidden layer; the time grows with the square of their number; 64 fill whole SIMD vectors
-AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
-AWALE_MOVES, OTHELLO_MOVES = 6, 64
-INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
-MOVE_COUNTS = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
+AWALE_INPUT_COUNT, OTHELLO_INPUT_COUNT = 14, 128
+AWALE_MOVE_COUNT, OTHELLO_MOVE_COUNT = 6, 64
+INPUT_COUNTS = {"othello": OTHELLO_INPUT_COUNT, "awale": AWALE_INPUT_COUNT}
+MOVE_COUNTS = {"othello": OTHELLO_MOVE_COUNT, "awale": AWALE_MOVE_COUNT}
 TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # for each player: six pits, captured seeds
 
 Float32: TypeAlias = Annotated[float, np.float32]
-Reals = npt.NDArray[np.float32]
 Units = list[float]  # the sums or activations of a layer, in an array of the state
 
 
@@ -35,11 +33,12 @@ class PerceptronState(Layout):
 
     layers: int
     hidden: Annotated[list[list[Float32]], 2, HIDDEN_WIDTH]  # the layers use these two rows alternately
-    outputs: Annotated[list[Float32], OTHELLO_MOVES + 1]  # one per move, then the value; Awalé uses the first seven
+    # One output per move, then the value; Awalé uses the first seven.
+    outputs: Annotated[list[Float32], OTHELLO_MOVE_COUNT + 1]
 
 
 @kernel("void(float32[::1], int64, float32[::1], int64)", inline=True)
-def init_sums(weights: Reals, offset: int, sums: Units, width: int) -> None:
+def init_sums(weights: Float32Array, offset: int, sums: Units, width: int) -> None:
     """Initialise the sums of a layer with its biases."""
     biases = weights[offset : offset + width]
     for unit in range(width):
@@ -47,7 +46,7 @@ def init_sums(weights: Reals, offset: int, sums: Units, width: int) -> None:
 
 
 @kernel("void(float32[::1], int64, float32, float32[::1], int64)", inline=True)
-def add_row(weights: Reals, offset: int, factor: float | np.float32, sums: Units, width: int) -> None:
+def add_row(weights: Float32Array, offset: int, factor: float | np.float32, sums: Units, width: int) -> None:
     """Add the contribution of one input to the sums of a layer."""
     row = weights[offset : offset + width]  # the loop over this view starts at zero, so it is vectorised
     for unit in range(width):
@@ -55,7 +54,7 @@ def add_row(weights: Reals, offset: int, factor: float | np.float32, sums: Units
 
 
 @kernel("void(uint64, float32[::1], int64, float32[::1])")
-def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
+def add_discs(discs: U, weights: Float32Array, offset: int, sums: Units) -> None:
     """Add the contributions of the squares with a disc."""
     while discs != U(0):
         add_row(weights, offset + HIDDEN_WIDTH * bit_scan(discs), np.float32(1), sums, HIDDEN_WIDTH)
@@ -63,9 +62,9 @@ def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
 
 
 @kernel("void(uint64, float32[::1], int64, int64, float32[::1])")
-def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> None:
+def add_seeds(row: U, weights: Float32Array, offset: int, first: int, sums: Units) -> None:
     """Add the contributions of one player's six pits and captured seeds."""
-    for number in range(first, first + AWALE_INPUTS // 2):
+    for number in range(first, first + AWALE_INPUT_COUNT // 2):
         seeds = np.float32(row & BYTE_MASK)
         factor = (seeds - TYPICAL_SEEDS[number]) / TYPICAL_SEEDS[number]
         add_row(weights, offset + HIDDEN_WIDTH * number, factor, sums, HIDDEN_WIDTH)
@@ -73,21 +72,21 @@ def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> N
 
 
 @kernel("int64(int64, uint64, uint64, float32[::1], float32[::1])")
-def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
+def compute_first_layer(game: int, own: U, opp: U, weights: Float32Array, sums: Units) -> int:
     """Compute the first layer, whose inputs are mostly zeros in Othello; return the offset of the next weights."""
     if game >= ABAPA:  # Awalé
-        init_sums(weights, HIDDEN_WIDTH * AWALE_INPUTS, sums, HIDDEN_WIDTH)
+        init_sums(weights, HIDDEN_WIDTH * AWALE_INPUT_COUNT, sums, HIDDEN_WIDTH)
         add_seeds(own, weights, 0, 0, sums)
-        add_seeds(opp, weights, 0, AWALE_INPUTS // 2, sums)
-        return HIDDEN_WIDTH * (AWALE_INPUTS + 1)
-    init_sums(weights, HIDDEN_WIDTH * OTHELLO_INPUTS, sums, HIDDEN_WIDTH)
+        add_seeds(opp, weights, 0, AWALE_INPUT_COUNT // 2, sums)
+        return HIDDEN_WIDTH * (AWALE_INPUT_COUNT + 1)
+    init_sums(weights, HIDDEN_WIDTH * OTHELLO_INPUT_COUNT, sums, HIDDEN_WIDTH)
     add_discs(own, weights, 0, sums)
-    add_discs(opp, weights, HIDDEN_WIDTH * OTHELLO_MOVES, sums)
-    return HIDDEN_WIDTH * (OTHELLO_INPUTS + 1)
+    add_discs(opp, weights, HIDDEN_WIDTH * OTHELLO_MOVE_COUNT, sums)
+    return HIDDEN_WIDTH * (OTHELLO_INPUT_COUNT + 1)
 
 
 @kernel("int64(float32[::1], int64, float32[::1], float32[::1], int64)", inline=True)
-def compute_layer(weights: Reals, offset: int, inputs: Units, sums: Units, width: int) -> int:
+def compute_layer(weights: Float32Array, offset: int, inputs: Units, sums: Units, width: int) -> int:
     """Compute a layer from the positive activations of the previous one; return the offset of the next weights."""
     init_sums(weights, offset + HIDDEN_WIDTH * width, sums, width)
     for unit in range(HIDDEN_WIDTH):
@@ -97,12 +96,12 @@ def compute_layer(weights: Reals, offset: int, inputs: Units, sums: Units, width
 
 
 @kernel("float64(int64, uint64, uint64, float32[::1], PerceptronState)")
-def forward(game: int, own: U, opp: U, weights: Reals, state: PerceptronState) -> float:
+def forward(game: int, own: U, opp: U, weights: Float32Array, state: PerceptronState) -> float:
     """Return the expected result for the mover, and write the logits of the moves to the outputs of the state."""
     offset = compute_first_layer(game, own, opp, weights, state.hidden[U(0)])
     for layer in range(1, state.layers):
         inputs, sums = state.hidden[U(1 - (layer & 1))], state.hidden[U(layer & 1)]
         offset = compute_layer(weights, offset, inputs, sums, HIDDEN_WIDTH)
-    outputs = AWALE_MOVES + 1 if game >= ABAPA else OTHELLO_MOVES + 1
+    outputs = AWALE_MOVE_COUNT + 1 if game >= ABAPA else OTHELLO_MOVE_COUNT + 1
     compute_layer(weights, offset, state.hidden[U(1 - (state.layers & 1))], state.outputs[0:], outputs)
     return float(np.tanh(float(state.outputs[U(outputs - 1)])))

@@ -8,15 +8,13 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.perceptron import HIDDEN_WIDTH, INPUT_COUNTS, MOVE_COUNTS
 from awello.folders import data_file, replace_atomically
+from awello.kernel import Float32Array, FloatArray
 from awello.rules.game import Game
 
-Weights = npt.NDArray[np.float32]
-Reals = npt.NDArray[np.floating]
 MAX_LAYERS = 8
 # Errors that `np.load` raises for damaged files.
 LOAD_ERRORS = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)
@@ -33,7 +31,7 @@ class Perceptron:
     """The name of the board, such as `othello`, `othello6` or `awale`."""
     layers: int
     """The number of hidden layers."""
-    weights: Weights
+    weights: Float32Array
 
     @property
     def move_count(self) -> int:
@@ -50,7 +48,7 @@ class Perceptron:
         """The number of weights."""
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.widths))
 
-    def matrices(self, weights: Reals) -> list[tuple[Reals, Reals]]:
+    def matrices(self, weights: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the matrix and biases of each layer as views of `weights`, an array laid out like `self.weights`."""
         views, start = [], 0
         for inputs, outputs in pairwise(self.widths):

@@ -11,33 +11,39 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT, AwaleNetworkWeights
-from awello.evaluate.patterns import FIRST_STAGE_EMPTIES, LANES, SHAPE_SIZES, STAGE_WEIGHTS, STAGE_WIDTH, VIEWS
+from awello.evaluate.patterns import (
+    FIRST_STAGE_EMPTIES,
+    LANES,
+    SHAPE_SIZES,
+    STAGE_WEIGHT_COUNT,
+    STAGE_WIDTH,
+    VIEW_COUNT,
+)
 from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.folders import data_file, replace_atomically
+from awello.kernel import Int16Array, Int32Array
 
 FILE_VERSION = 1
 STAGE_COUNT = 25
 
-Weights = npt.NDArray[np.int16]
 
 _load_lock = threading.Lock()
 
 
 @cache
-def tied_indices() -> npt.NDArray[np.int32]:
+def compute_tied_indices() -> Int32Array:
     """Return, for each weight of a stage, its index in the file; tied weights share an index."""
-    smallest = np.arange(STAGE_WEIGHTS)
+    smallest = np.arange(STAGE_WEIGHT_COUNT)
     starts = np.cumsum([0, *SHAPE_SIZES])
-    for shape, squares in enumerate(LANES[::VIEWS]):
+    for shape, squares in enumerate(LANES[::VIEW_COUNT]):
         mirrored = [square ^ 7 for square in squares]
         lane = next(lane for lane, other in enumerate(LANES) if set(other) == set(mirrored))
         powers = 3 ** np.arange(len(squares))
         digits = np.arange(SHAPE_SIZES[shape])[:, None] // powers % 3
-        images = starts[lane // VIEWS] + digits @ powers[[LANES[lane].index(square) for square in mirrored]]
+        images = starts[lane // VIEW_COUNT] + digits @ powers[[LANES[lane].index(square) for square in mirrored]]
         indices = starts[shape] + np.arange(SHAPE_SIZES[shape])
         smallest[indices] = np.minimum(smallest[indices], images)
     return np.unique(smallest, return_inverse=True)[1].astype(np.int32)
@@ -47,13 +53,13 @@ def tied_indices() -> npt.NDArray[np.int32]:
 class PatternWeights:
     """The weights of Othello's patterns, with a description of their training."""
 
-    weights: Weights
+    weights: Int16Array
     """The weights by stage and index in the file."""
     metadata: dict[str, Any]
 
-    def expand(self) -> Weights:
+    def expand(self) -> Int16Array:
         """Return the weights by stage in the order of `evaluate.patterns`, with tied weights repeated."""
-        return np.ascontiguousarray(self.weights[:, tied_indices()])
+        return np.ascontiguousarray(self.weights[:, compute_tied_indices()])
 
 
 def load_pattern_file(file: Path) -> PatternWeights:
@@ -67,7 +73,8 @@ def load_pattern_file(file: Path) -> PatternWeights:
     except (*LOAD_ERRORS, json.JSONDecodeError):
         advice = "train patterns with 'awello train patterns'"
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
-    if version != FILE_VERSION or weights.shape != (STAGE_COUNT, tied_indices().max() + 1) or weights.dtype != np.int16:
+    shape = STAGE_COUNT, compute_tied_indices().max() + 1
+    if version != FILE_VERSION or weights.shape != shape or weights.dtype != np.int16:
         raise ConfigError(f"{str(file)!r} was written by another version of Awello: train the patterns again")
     return PatternWeights(weights, metadata)
 
@@ -79,14 +86,14 @@ def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
         np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, metadata=metadata)
 
 
-def load_pattern_weights(file: Path | None = None) -> Weights:
+def load_pattern_weights(file: Path | None = None) -> Int16Array:
     """Load pattern weights from a file (default: the shipped file) as `expand` returns them, and cache them."""
     with _load_lock:  # with only a cache, concurrent threads could each load a copy
         return _load_patterns(file)
 
 
 @cache
-def _load_patterns(file: Path | None) -> Weights:
+def _load_patterns(file: Path | None) -> Int16Array:
     return load_pattern_file(file or data_file("patterns.npz")).expand()
 
 
@@ -109,7 +116,7 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
     return to_awale_network_weights(rows)
 
 
-def to_awale_network_weights(rows: Weights) -> AwaleNetworkWeights:
+def to_awale_network_weights(rows: Int16Array) -> AwaleNetworkWeights:
     """Convert the rows of weights in a file to the layout used by the kernels."""
     weights = AwaleNetworkWeights.new()
     np.asarray(weights.rows)[:] = rows

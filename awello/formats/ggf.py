@@ -257,9 +257,9 @@ def _escape(value: str) -> str:
 
 def _format_result(record: Record) -> str:
     """Format the result of a record from Black's view."""
-    points = record.start.game.points
+    max_score = record.start.game.max_score
     if record.loser is not None:
         flag = next((f":{flag}" for flag, reason in LOSS_FLAGS.items() if reason == record.reason), "")
-        return f"{points if record.loser else -points:+d}.00{flag}"
+        return f"{max_score if record.loser else -max_score:+d}.00{flag}"
     first, second = record.final.score()
     return f"{first - second:+d}.00" if record.final.over else "?"

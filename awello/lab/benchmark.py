@@ -24,15 +24,17 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report, points = Report(folder, f"Against random: {plan.game}"), plan.find_rules().points
+    report, max_score = Report(folder, f"Against random: {plan.game}"), plan.find_rules().max_score
     report.add_text(
         f"Each player plays {plan.games} games against `random`, with alternating colours and random seed {plan.seed}."
     )
     rows: list[list[object]] = []
     for (spec, _), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         won = sum(game.score[0] > game.score[1] for game in played)
-        held = [100 * statistics.fmean(game.final_counts[player] for game in played) / points for player in (0, 1)]
-        throughout = [100 * statistics.fmean(game.mean_counts[player] for game in played) / points for player in (0, 1)]
+        held = [100 * statistics.fmean(game.final_counts[player] for game in played) / max_score for player in (0, 1)]
+        throughout = [
+            100 * statistics.fmean(game.mean_counts[player] for game in played) / max_score for player in (0, 1)
+        ]
         published_row = published.REPORT2_AGAINST_RANDOM.get(spec, (None, None, None, None))
         rows.append(
             [

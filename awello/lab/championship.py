@@ -16,7 +16,7 @@ from awello.lab.report import Report
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (2, 4, 6)
 TABLE_STRATEGIES = ("positional", "mixed")
 STRATEGIES = {  # by game: each strategy with its settings, once per square table if the strategy uses one
-    "othello": [*product(TABLE_STRATEGIES, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
+    "othello": [*product(TABLE_STRATEGIES, (",square_table=1", ",square_table=2")), ("absolute", ""), ("mobility", "")],
     "awale": [("diffscore", "")],
 }
 VERDICT_ORDER = ("mixed", "positional", "mobility", "absolute")
@@ -98,7 +98,8 @@ def _write_table_scores(report: Report, depths: Sequence[int], results: Champion
         for name in TABLE_STRATEGIES:
             for side, colour in enumerate(("Black", "White")):
                 two, one = (
-                    _mean(results.find_scores([f"alphabeta:{name}@{depth},table={table}"], side)) for table in (2, 1)
+                    _mean(results.find_scores([f"alphabeta:{name}@{depth},square_table={table}"], side))
+                    for table in (2, 1)
                 )
                 published_rows = published.REPORT0_TABLE_SCORES.get(depth, {})
                 published_row = published_rows.get(name, ((None, None), (None, None)))[side]
@@ -155,7 +156,8 @@ def _compare_mixed(results: ChampionshipResults) -> list[str]:
     ]
     if shares["positional"] <= 0.5:
         by_table = [
-            100 * _mean([results.compute_points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
+            100
+            * _mean([results.compute_points_share(one, f"alphabeta:positional@6,square_table={t}") for one in mixed])
             for t in (1, 2)
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]

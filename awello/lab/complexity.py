@@ -36,7 +36,7 @@ def make_spec(heuristic: str, depth: int, settings: str | None) -> str:
 
     Heuristics with a square table use table 2, as in report 0.
     """
-    table = "table=2" if heuristic in ("positional", "mixed") else ""
+    table = "square_table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if settings is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, settings]))
 

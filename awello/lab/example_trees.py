@@ -4,7 +4,7 @@ The searches and the first tree are from report 4, section II.3.
 
 The search to a depth finds a *variation* for each root move: the principal variation, or the replies that refute the
 move.  At the next depth, the moves named by the *hints* are searched first wherever they are legal.  The hints are
-empty (`none`), the best move (`move`), its whole variation (`branch`), or the variations of all moves (`tables`, the
+empty (`none`), the best move (`move`), its whole variation (`pv`), or the variations of all moves (`refutations`, the
 refutation tables).
 """
 
@@ -58,7 +58,7 @@ def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
 
 
 def deepen(
-    root: ExampleNode, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()
+    root: ExampleNode, depths: Iterable[int], hints: str = "refutations", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
     """Search to each depth with hints from the previous one; moves without a hint are searched in `order`."""
     previous = None
@@ -75,7 +75,7 @@ def search_depth(
     variations: dict[str, Variation] = {}
     first = [previous.move] if previous and hints != "none" else []
     for move in sort_moves(root.children, [*first, *order]):
-        hinted = previous and (hints == "tables" or (hints == "branch" and move == previous.move))
+        hinted = previous and (hints == "refutations" or (hints == "pv" and move == previous.move))
         search = ExampleSearch([*previous.variations[move], *order] if previous and hinted else order)
         found, answers = search.search(root.children[move], -math.inf, -best, depth - 1)
         variations[move], leaves = (move, *answers), leaves + search.leaves

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from awello.arena.match import first_side, make_pair_job
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, RunPlan
 from awello.arena.workers import Jobs
 from awello.players.player import make_player
@@ -45,9 +45,9 @@ class ExperimentPlan(GamePlan):
 
     def opening(self, pair: int) -> tuple[int, ...]:
         """Return the opening for the pair of games with this number; all pairings play the same openings."""
-        return random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
+        return draw_random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         pairing, game = self.schedule[number]
         return make_pair_job(self.find_rules(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
 

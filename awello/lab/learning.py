@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from awello.arena.elo import Z_95
-from awello.arena.openings import balanced_opening
+from awello.arena.openings import find_balanced_opening
 from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import published
@@ -71,7 +71,7 @@ class LearningPlan(ExperimentPlan):
         return [(pairing, number) for pairing, number in super().schedule if number < self.counts[pairing]]
 
     def opening(self, pair: int) -> tuple[int, ...]:
-        return balanced_opening(Game.OTHELLO, self.opening_plies, f"{self.seed}/{pair}")
+        return find_balanced_opening(Game.OTHELLO, self.opening_plies, f"{self.seed}/{pair}")
 
 
 def make_plan(

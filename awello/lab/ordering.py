@@ -22,9 +22,9 @@ from awello.search.budget_search import SHIPPED_SCORES
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 1, (12,)
 SEARCH_SPECS = {
     "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_SETTINGS}",
-    "without order": "budget:HEURISTIC@DEPTH,move_ordering=none",
-    "frozen order": "budget:HEURISTIC@DEPTH,move_ordering=frozen",
-    "live order": "budget:HEURISTIC@DEPTH,move_ordering=live",
+    "without order": "budget:HEURISTIC@DEPTH,learnt_ordering=none",
+    "frozen order": "budget:HEURISTIC@DEPTH,learnt_ordering=frozen",
+    "live order": "budget:HEURISTIC@DEPTH,learnt_ordering=live",
 }
 DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (

@@ -24,7 +24,7 @@ from awello.rules.game import Game, find_game
 from awello.search.iterative_deepening import IterativeDeepening, OtageOptions
 
 DEFAULT_GAME, DEFAULT_POSITIONS, DEFAULT_DEPTHS = "othello", 50, (8,)
-HINT_LEVELS = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
+HINT_LEVELS = {"alpha-beta": "none", "best move": "move", "best branch": "pv", "refutation tables": "refutations"}
 ALL_TECHNIQUES, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
 SEARCHES = {
     **{name: OtageOptions(hints) for name, hints in HINT_LEVELS.items()},

@@ -16,7 +16,7 @@ import numpy as np
 
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloIterativeSearch
-from awello.engine.probcut import DEVIATION_TERMS, NO_SELECTIVITY
+from awello.engine.probcut import COEFFICIENT_NAMES, NO_SELECTIVITY
 from awello.lab.report import Report
 from awello.limits import Limit
 from awello.position import Position
@@ -61,7 +61,7 @@ def sample_position(engine: Engine, empties: int, rng: random.Random) -> Positio
 def search_values(engine: Engine, position: Position) -> dict[int, int]:
     """Return the value of a position by depth; the depth of a solved position is its number of empty squares."""
     engine.clear()
-    engine.search_threads.start()
+    engine.search_threads.begin_search()
     search, values = OthelloIterativeSearch(engine.search_threads, position), {}
     for depth in SEARCH_DEPTHS:
         search.results = search.search_multipv(depth, NO_SELECTIVITY)
@@ -98,7 +98,7 @@ def fit_deviations(deviations: dict[Pair, float]) -> DeviationFit:
     solution, *_ = np.linalg.lstsq(matrix, target, rcond=None)
     error = float(np.sqrt(np.mean((matrix @ solution - target) ** 2)))
     return DeviationFit(
-        {term: round(float(value), 4) for term, value in zip(DEVIATION_TERMS, solution, strict=True)}, error
+        {name: round(float(value), 4) for name, value in zip(COEFFICIENT_NAMES, solution, strict=True)}, error
     )
 
 
@@ -118,12 +118,12 @@ def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dic
         header = ["empty squares", "greater depth", "lower depth", "positions", "deviation, discs", "fitted"]
         report.add_table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
     for kind, fitted in fits.items():
-        terms = ", ".join(f"{term} {coefficient}" for term, coefficient in fitted.coefficients.items())
+        listed = ", ".join(f"{name} {coefficient}" for name, coefficient in fitted.coefficients.items())
         target = "a depth" if kind == "depth" else "the end"
         report.add_text(
-            f"Coefficients for searches to {target}: {terms}; root mean square error {fitted.error:.2f} discs"
+            f"Coefficients for searches to {target}: {listed}; root mean square error {fitted.error:.2f} discs"
         )
     report.write()
-    content = {kind: fitted.coefficients for kind, fitted in fits.items()} | {"least": MIN_DEVIATION}
+    content = {kind: fitted.coefficients for kind, fitted in fits.items()} | {"min_deviation": MIN_DEVIATION}
     (folder / "probcut.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")
     return fits

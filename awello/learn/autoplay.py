@@ -59,13 +59,13 @@ class AutoplayPlan(GamePlan):
         openings = list_openings(self.opening_plies)
         return openings[number % len(openings)] if number < len(openings) * self.repeats else ()
 
-    def job(self, number: int) -> GameJob:
+    def make_job(self, number: int) -> GameJob:
         limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
         spec = f"otage{limit},variety_percent={0 if opening else EXPLORATION_PERCENT}"
         return make_pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
-        players = cache.get_players(self.job(number))
+        players = cache.get_players(self.make_job(number))
         for player in players:
             assert isinstance(player, OtagePlayer)
             player.set_memory(*_unpack_snapshot(self.snapshot))

@@ -8,7 +8,7 @@ from awello.engine.awale_kernels import probe_tablebase, search_root, terminal_v
 from awello.engine.awale_state import INFINITY, NO_PIT, SEED_VALUE, AwaleState
 from awello.kernel import U, Words, kernel
 from awello.layout import Layout
-from awello.rules.awale import BYTE_MASK, legal_moves, seeds_in, sow
+from awello.rules.awale import BYTE_MASK, count_seeds, legal_moves, sow
 from awello.search.uct import pick_random_move, xorshift
 
 MAX_GAME_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
@@ -43,13 +43,13 @@ def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: A
     played.value = search_root(own, opp, moves, -INFINITY, INFINITY, depth, state) / SEED_VALUE
     played.own, played.opp = own, opp
     _, _, captured = sow(state.game, own, opp, state.root_best_pit)
-    played.captured = seeds_in(captured)
+    played.captured = count_seeds(captured)
 
 
 @kernel("float64(uint64, uint64, AwaleState)", inline=True)
 def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
     """Return the value of the last position: from the tablebase, by the rules if the game is over, else 0."""
-    seeds = seeds_in(own + opp)
+    seeds = count_seeds(own + opp)
     if seeds <= state.tablebase_seeds:
         return float(probe_tablebase(own, opp, seeds, state.tablebase))
     if legal_moves(state.game, own, opp) == U(0):
@@ -87,7 +87,7 @@ def play_game(
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)
-    while count < MAX_GAME_PLIES and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
+    while count < MAX_GAME_PLIES and moves != U(0) and count_seeds(own + opp) > state.tablebase_seeds:
         random = xorshift(random)
         pit = pick_random_move(moves, random)
         if opening_plies > 0:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
 from awello.engine.awale_transposition_table import ENTRY_BYTES
-from awello.engine.tablebase import load_or_build
+from awello.engine.tablebase import load_or_build_tablebase
 from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
@@ -40,7 +39,7 @@ from awello.evaluate.awale_network import (
 from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.evaluate.weights import to_awale_network_weights
 from awello.folders import replace_atomically
-from awello.kernel import U, Words
+from awello.kernel import Float32Array, Int16Array, Int64Array, U, Words
 from awello.learn.awale_games import MAX_GAME_PLIES, PlayedPosition, play_game
 from awello.rules.awale import START_ROW
 from awello.rules.game import GAMES_BY_VARIANT, Game
@@ -59,13 +58,10 @@ RATE_FACTORS = np.where(
 )  # the output layer learns faster
 ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int64]
-Weights = npt.NDArray[np.int16]
-Examples = tuple[Words, Floats]
+Examples = tuple[Words, Float32Array]
 
 
-def _initial_rows() -> Floats:
+def _initial_rows() -> Float32Array:
     """Make an untrained network: random rows for the hidden units, and zeros for the output."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROW_COUNT, UNIT_COUNT)).astype(np.float32)
     rows[OUTPUT_ROW] = 0
@@ -76,35 +72,35 @@ def _initial_rows() -> Floats:
 class AwaleNetworkTraining:
     """The training state: the network's rows, Adam's moments and the latest examples."""
 
-    rows: Floats = field(default_factory=_initial_rows)
-    mean: Floats = field(default_factory=lambda: np.zeros((ROW_COUNT, UNIT_COUNT), np.float32))
-    square: Floats = field(default_factory=lambda: np.zeros((ROW_COUNT, UNIT_COUNT), np.float32))
+    rows: Float32Array = field(default_factory=_initial_rows)
+    mean: Float32Array = field(default_factory=lambda: np.zeros((ROW_COUNT, UNIT_COUNT), np.float32))
+    square: Float32Array = field(default_factory=lambda: np.zeros((ROW_COUNT, UNIT_COUNT), np.float32))
     steps: int = 0
     rounds: int = 0
     seconds: float = 0.0
     boards: Words = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
-    values: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    values: Float32Array = field(default_factory=lambda: np.zeros(0, np.float32))
 
-    def weights(self) -> Weights:
+    def weights(self) -> Int16Array:
         """Return the weights, quantised for the search."""
-        weights: Weights = np.clip(np.rint(WEIGHT_SCALE * self.rows), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
+        weights: Int16Array = np.clip(np.rint(WEIGHT_SCALE * self.rows), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
         weights[OUTPUT_ROW] = np.clip(
             np.rint(OUTPUT_SCALE * self.rows[OUTPUT_ROW]), -MAX_OUTPUT_WEIGHT, MAX_OUTPUT_WEIGHT
         )
         return weights
 
-    def predict(self, boards: Words) -> Floats:
+    def predict(self, boards: Words) -> Float32Array:
         """Predict the values of positions, in seeds."""
         sums = sum(self.rows[indices] for indices in encode_boards(boards).T)
-        predicted: Floats = np.square(np.clip(sums, 0, 1)) @ self.rows[OUTPUT_ROW]
+        predicted: Float32Array = np.square(np.clip(sums, 0, 1)) @ self.rows[OUTPUT_ROW]
         return predicted
 
-    def add(self, boards: Words, values: Floats) -> None:
+    def add(self, boards: Words, values: Float32Array) -> None:
         """Add examples to the buffer, dropping the oldest ones."""
         self.boards = np.concatenate([self.boards, boards])[-BUFFER_EXAMPLES:]
         self.values = np.concatenate([self.values, values])[-BUFFER_EXAMPLES:]
 
-    def step(self, indices: Indices, values: Floats, rate: float) -> None:
+    def step(self, indices: Int64Array, values: Float32Array, rate: float) -> None:
         """Take one step of Adam on the squared error of a batch."""
         inputs = np.zeros((len(indices), OUTPUT_ROW), np.float32)
         np.put_along_axis(inputs, indices, np.float32(1), axis=1)
@@ -134,7 +130,7 @@ class TrainingRound:
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
     """Play games; return the positions whose best move captures nothing, and their target values."""
-    rng, base = random.Random(seed), load_or_build(game)
+    rng, base = random.Random(seed), load_or_build_tablebase(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
     worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
@@ -159,7 +155,7 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
     return np.stack([positions["own"], positions["opp"]], axis=1), positions["value"].astype(np.float32)
 
 
-def encode_boards(boards: Words) -> Indices:
+def encode_boards(boards: Words) -> Int64Array:
     """Return the indices of the network's rows that each position uses."""
     pits = [boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PIT_COUNT)]
     seeds = np.stack(pits, 1).astype(np.int64)

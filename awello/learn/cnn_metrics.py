@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from awello.learn.cnn_config import CnnConfig
-from awello.learn.cnn_positions import UNKNOWN, CnnPositions, encode_planes, symmetry_tables, unpack_bits
+from awello.learn.cnn_positions import UNKNOWN, CnnPositions, build_symmetry_tables, encode_planes, unpack_bits
 
 Teacher = tuple[CnnConfig, nn.Module]
 SoftTargets = tuple[Tensor, Tensor]
@@ -64,7 +64,7 @@ def predict(config: CnnConfig, network: nn.Module, batch: CnnPositions, symmetri
         symmetry_ids = torch.full_like(batch.own, symmetry_id).masked_fill(batch.symmetric, 0)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             logits, value = network(encode_planes(config.input_planes, batch, symmetry_ids))
-        logits = logits[:, 0].float().gather(1, symmetry_tables(device)[1][symmetry_ids])
+        logits = logits[:, 0].float().gather(1, build_symmetry_tables(device)[1][symmetry_ids])
         policies += logits.masked_fill(illegal, ILLEGAL_LOGIT).softmax(1) / symmetries
         values += 0 if value is None else value.float() / symmetries
     return policies, values
@@ -95,7 +95,7 @@ def compute_losses(
         logits, value = network(encode_planes(config.input_planes, batch, symmetry_ids))
     # Step 1. Compute the targets.
     legal = unpack_bits(batch.legal, symmetry_ids) == 1
-    sources, targets = symmetry_tables(device)
+    sources, targets = build_symmetry_tables(device)
     squares = targets[symmetry_ids, batch.square.long()]
     policies = torch.zeros(legal.shape, device=device).scatter_(1, squares[:, None], 1.0)
     policies = policies.lerp(legal / legal.sum(1, keepdim=True), config.label_smoothing)

@@ -217,7 +217,7 @@ class DatasetSplit:
 
 # ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
-def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
+def build_symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
     """Return two tables with one row per symmetry: the old square of each new one, and the inverse mapping."""
     board = torch.arange(64).view(8, 8)
     rotations = [torch.rot90(board, turns) for turns in range(4)]
@@ -227,14 +227,14 @@ def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
 
 def unpack_bits(words: Tensor, symmetry_ids: Tensor) -> Tensor:
     """Unpack boards into rows of 64 bits, each transformed by a symmetry."""
-    return words[:, None] >> symmetry_tables(words.device)[0][symmetry_ids] & 1
+    return words[:, None] >> build_symmetry_tables(words.device)[0][symmetry_ids] & 1
 
 
 def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
     """Return a mask of the positions that are invariant under a symmetry."""
     shifts = torch.arange(8, dtype=torch.uint8, device=own.device)
     bits = [(words.view(torch.uint8).view(-1, 8, 1) >> shifts & 1).flatten(1) for words in (own, opp)]
-    discs, squares = bits[0] + 2 * bits[1], symmetry_tables(own.device)[0]
+    discs, squares = bits[0] + 2 * bits[1], build_symmetry_tables(own.device)[0]
     return torch.stack([(discs[:, squares[symmetry_id]] == discs).all(1) for symmetry_id in range(1, 8)]).any(0)
 
 

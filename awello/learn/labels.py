@@ -14,14 +14,13 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.othello_search import KEY_PER_DISC_NEAR_END, OthelloWorker
+from awello.engine.othello_search import SORT_KEY_PER_DISC_NEAR_END, OthelloWorker
 from awello.engine.othello_state import BusyTable
 from awello.engine.probcut import NO_SELECTIVITY
 from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
-from awello.kernel import Words
+from awello.kernel import Float32Array, Words
 from awello.learn.pattern_kernels import search_positions
-from awello.learn.ridge import Floats
 from awello.rules.game import Game
 
 MAX_SOLVED_EMPTIES = 12  # positions with at most this many empties are solved
@@ -38,10 +37,10 @@ class PositionLabeller:
         for _ in range(threads):
             worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
             worker.state.node_limit, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
-            worker.state.key_per_disc = KEY_PER_DISC_NEAR_END
+            worker.state.sort_key_per_disc = SORT_KEY_PER_DISC_NEAR_END
             self.idle_workers.put(worker)
 
-    def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Floats:
+    def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Float32Array:
         """Label positions with equal numbers of empty squares; `on_progress` receives the number of labels so far."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         selectivity = ENDGAME_SELECTIVITY if MAX_SOLVED_EMPTIES < empties <= MAX_ENDGAME_EMPTIES else NO_SELECTIVITY
@@ -63,5 +62,5 @@ class PositionLabeller:
                 on_progress(done)
         finally:
             pool.shutdown(cancel_futures=True)
-        mean: Floats = values.mean(axis=0)
+        mean: Float32Array = values.mean(axis=0)
         return mean

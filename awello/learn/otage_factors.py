@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.errors import ConfigError
 from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.otage_memory import DEFAULT_FACTORS, MEMORY_FILE, OtageMemory
@@ -63,7 +63,7 @@ class OtageGeneticConfig(GeneticConfig):
         return tuple(gene * factor / FACTOR_STEPS for gene, factor in zip(genes, DEFAULT_FACTORS, strict=True))
 
     def start_position(self, seed: str) -> Position:
-        return Record(Position.start(), random_opening(self.game, OPENING_PLIES, seed)).final
+        return Record(Position.start(), draw_random_opening(self.game, OPENING_PLIES, seed)).final
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
         """Make the search of an individual: Otage's search with the individual's factors."""

@@ -18,21 +18,20 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.patterns import DISC_VALUE, FIRST_STAGE_EMPTIES, LANE_COUNT, STAGE_WIDTH, PatternRow
+from awello.evaluate.patterns import DISC_VALUE, FIRST_STAGE_EMPTIES, LANE_COUNT, STAGE_WIDTH, PatternIndices
 from awello.evaluate.weights import (
     STAGE_COUNT,
     PatternWeights,
-    Weights,
+    compute_tied_indices,
     load_pattern_file,
     save_pattern_file,
-    tied_indices,
 )
 from awello.folders import replace_atomically
-from awello.kernel import Words
+from awello.kernel import Float32Array, Int16Array, Words
 from awello.learn.labels import PositionLabeller
 from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.positions import Games, PositionSet, sample_positions
-from awello.learn.ridge import Floats, Ridge
+from awello.learn.ridge import Ridge
 
 MAX_EMPTIES = 60  # in training positions
 CG_ITERATIONS = 14
@@ -48,7 +47,7 @@ class PatternExamples:
 
     own: Words
     opp: Words
-    values: Floats
+    values: Float32Array
     held_out: npt.NDArray[np.bool_]
 
 
@@ -165,7 +164,7 @@ class PatternTraining:
         mean_square = float(residuals @ residuals) / len(residuals)
         fitted = training.fit(start, mean_square / PRIOR_DEVIATION_DISCS**2, CG_ITERATIONS)
         self.weights[stage] = np.clip(np.round(fitted * DISC_VALUE), -MAX_WEIGHT, MAX_WEIGHT)
-        self.table[stage] = self.weights[stage][tied_indices()]
+        self.table[stage] = self.weights[stage][compute_tied_indices()]
         empties = 64 - np.bitwise_count(combined.own | combined.opp).astype(np.int64)
         held_out = self.make_ridge(combined, combined.held_out & np.isin(empties, _empties_of(stage)))
         games = [self.label_by_results(empties) for empties in _empties_of(stage)]
@@ -184,7 +183,7 @@ class PatternTraining:
         """Make the regression problem for the selected examples."""
         own, opp = examples.own[selected], examples.opp[selected]
         indices = np.empty((len(own), LANE_COUNT + 2), np.int32)
-        find_weight_indices(own, opp, tied_indices(), indices, PatternRow.new())
+        find_weight_indices(own, opp, compute_tied_indices(), indices, PatternIndices.new())
         return Ridge(indices, examples.values[selected], self.weights.shape[1], self.pool)
 
 
@@ -194,16 +193,16 @@ def _empties_of(stage: int) -> range:
     return range(low, MAX_EMPTIES + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
 
 
-def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
+def _rms_error(parts: Sequence[Ridge], weights: Float32Array) -> float:
     """Return the root mean square error of the weights over the examples of all parts; 0 if there are no examples."""
     residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
     return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 
 
-def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
+def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Int16Array, list[StageResult]]:
     """Load the weights and completed steps from a file; without a file, return zero weights and no steps."""
     if not file.exists():
-        return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
+        return np.zeros((STAGE_COUNT, int(compute_tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)
     if patterns.metadata.get("config") != asdict(config):
         raise _mismatch_error(file)

@@ -20,7 +20,7 @@ from awello.errors import ConfigError
 from awello.evaluate.cnn import SYMMETRY_SQUARES
 from awello.evaluate.perceptron import TYPICAL_SEEDS
 from awello.evaluate.perceptron_weights import LOAD_ERRORS, Perceptron, load_perceptron_file, new_perceptron
-from awello.kernel import U, Words
+from awello.kernel import FloatArray, U, Words
 from awello.limits import Limit
 from awello.players.spec import PlayerSpec
 from awello.position import Position
@@ -42,8 +42,6 @@ MAX_WEIGHT = 4.0
 REPORT_COUNT = 10
 MATCH_GAMES = 20  # games against UCT for each report
 UCT_SIMULATION_FACTOR = 10  # simulations of UCT for each simulation of `puct`
-
-Floats = npt.NDArray[np.floating]
 
 
 # ---- examples -------------------------------------------------------------------------------------------------------
@@ -92,11 +90,11 @@ def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
 class Batch:
     """Examples as inputs and targets of a perceptron, one row per example."""
 
-    inputs: Floats
+    inputs: FloatArray
     legal: npt.NDArray[np.bool_]
     """Mask of the legal moves."""
-    policies: Floats
-    values: Floats
+    policies: FloatArray
+    values: FloatArray
 
 
 def make_batch(perceptron: Perceptron, examples: PerceptronExamples, symmetry_ids: npt.NDArray[np.int64]) -> Batch:
@@ -145,7 +143,7 @@ class PerceptronSelfPlay:
         means = 0.5 * (np.array(values) + results)
         return PerceptronExamples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
 
-    def search(self, position: Position, noise: Floats) -> tuple[npt.NDArray[np.int16], Floats, float]:
+    def search(self, position: Position, noise: FloatArray) -> tuple[npt.NDArray[np.int16], FloatArray, float]:
         """Search a position; return its moves, their visits, and the position's value for the mover.
 
         Noise is added to the root priors, so that games differ and all moves are explored.
@@ -179,8 +177,12 @@ class TrainingLoss:
 
 
 def compute_gradient(
-    perceptron: Perceptron, weights: Floats, batch: Batch, dropout: float = 0.0, rng: np.random.Generator | None = None
-) -> tuple[TrainingLoss, Floats]:
+    perceptron: Perceptron,
+    weights: FloatArray,
+    batch: Batch,
+    dropout: float = 0.0,
+    rng: np.random.Generator | None = None,
+) -> tuple[TrainingLoss, FloatArray]:
     """Compute the loss on a batch, and its gradient; `rng` is used for dropout."""
     matrices, gradient = perceptron.matrices(weights), np.zeros_like(weights)
     gradients, count = perceptron.matrices(gradient), len(batch.inputs)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import bit, flips_of, moves_of
+from awello.bits import bit, find_flips, find_moves
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules.othello import BLACK_START, BOARD_MASK8, WHITE_START, score
@@ -91,19 +91,19 @@ def replay_games(
             square = int(games[game, move])
             if square == NO_MOVE:
                 break
-            moves = moves_of(own, opp)
+            moves = find_moves(own, opp)
             if moves == U(0):
                 own, opp, black = opp, own, not black
-                moves = moves_of(own, opp)
+                moves = find_moves(own, opp)
             if moves & bit(square) == U(0):
                 legal = False
                 break
             owns[count], opps[count], numbers[count] = own, opp, game
             scores[count] = 1 if black else -1
             count += 1
-            flips = flips_of(own, opp, square)
+            flips = find_flips(own, opp, square)
             own, opp, black = opp ^ flips, own | flips | bit(square), not black
-        if not legal or moves_of(own, opp) != U(0) or moves_of(opp, own) != U(0):
+        if not legal or find_moves(own, opp) != U(0) or find_moves(opp, own) != U(0):
             count = first
             continue
         final = score(own, opp, BOARD_MASK8)
@@ -127,14 +127,14 @@ def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> 
     """Play random moves from each position; clear the board if a mover has no move at the start or after any move."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
-        moves = moves_of(own, opp)
+        moves = find_moves(own, opp)
         for _ in range(plies):
             if moves != U(0):
                 random_state = xorshift(random_state)
                 square = pick_random_move(moves, random_state)
-                flips = flips_of(own, opp, square)
+                flips = find_flips(own, opp, square)
                 own, opp = opp ^ flips, own | flips | bit(square)
-                moves = moves_of(own, opp)
+                moves = find_moves(own, opp)
         no_moves = moves == U(0)
         owns[position], opps[position] = U(0) if no_moves else own, U(0) if no_moves else opp
 

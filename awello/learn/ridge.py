@@ -11,18 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-from awello.kernel import kernel
+from awello.kernel import Float32Array, Int32Array, kernel
 
 CHUNK_COUNT = 8  # the examples are always split into this many parts, so results do not depend on the thread count
 
-Indices = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float32]
-
 
 @kernel("void(int32[:, ::1], float32[::1], float32[::1])")
-def sum_weights(indices: Indices, weights: Floats, values: Floats) -> None:
+def sum_weights(indices: Int32Array, weights: Float32Array, values: Float32Array) -> None:
     """Compute the value of each example: the sum of its weights."""
     for example in range(indices.shape[0]):
         value = np.float32(0)
@@ -32,7 +28,7 @@ def sum_weights(indices: Indices, weights: Floats, values: Floats) -> None:
 
 
 @kernel("void(int32[:, ::1], float32[::1], float32[::1])")
-def scatter_values(indices: Indices, values: Floats, sums: Floats) -> None:
+def scatter_values(indices: Int32Array, values: Float32Array, sums: Float32Array) -> None:
     """Add the value of each example to the sums of all its weights."""
     for example in range(indices.shape[0]):
         value = values[example]
@@ -43,29 +39,29 @@ def scatter_values(indices: Indices, values: Floats, sums: Floats) -> None:
 class Ridge:
     """A regression problem, solved by several threads."""
 
-    def __init__(self, indices: Indices, targets: Floats, size: int, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, indices: Int32Array, targets: Float32Array, size: int, pool: ThreadPoolExecutor) -> None:
         self.indices, self.targets, self.size, self.pool = indices, targets, size, pool
         bounds = np.linspace(0, len(indices), CHUNK_COUNT + 1).astype(int)
         self.chunks: Sequence[slice] = [slice(*pair) for pair in pairwise(bounds)]
 
-    def predict(self, weights: Floats) -> Floats:
+    def predict(self, weights: Float32Array) -> Float32Array:
         """Predict the values of the examples."""
         values = np.empty(len(self.indices), np.float32)
         list(self.pool.map(lambda chunk: sum_weights(self.indices[chunk], weights, values[chunk]), self.chunks))
         return values
 
-    def sum_per_weight(self, values: Floats) -> Floats:
+    def sum_per_weight(self, values: Float32Array) -> Float32Array:
         """Sum, for each weight, the values of the examples that use it."""
         shares = np.zeros((CHUNK_COUNT, self.size), np.float32)
         tasks = enumerate(self.chunks)
         list(self.pool.map(lambda task: scatter_values(self.indices[task[1]], values[task[1]], shares[task[0]]), tasks))
-        total: Floats = shares.sum(axis=0)
+        total: Float32Array = shares.sum(axis=0)
         return total
 
-    def fit(self, start: Floats, strength: float, iterations: int) -> Floats:
+    def fit(self, start: Float32Array, strength: float, iterations: int) -> Float32Array:
         """Fit by conjugate gradients, starting at `start`; return the weights."""
         weights, counts = start.copy(), self.sum_per_weight(np.ones(len(self.indices), np.float32))
-        scale: Floats = np.reciprocal(counts + np.float32(strength))
+        scale: Float32Array = np.reciprocal(counts + np.float32(strength))
         residuals = self.targets - self.predict(weights)
         gradient = self.sum_per_weight(residuals)
         step = direction = scale * gradient

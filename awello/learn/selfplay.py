@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from awello.arena.match import hash_openings
-from awello.arena.openings import random_opening
+from awello.arena.openings import draw_random_opening
 from awello.arena.runner import GameResult, PlayerCache, RunPlan
 from awello.engine.engine import Engine
-from awello.engine.levels import level_of
+from awello.engine.levels import find_level
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
 from awello.limits import Limit
@@ -48,7 +48,7 @@ class SelfplayPlan(RunPlan[GameResult]):
     batch_size: ClassVar[int] = 16
 
     def __post_init__(self) -> None:
-        level_of(self.level)
+        find_level(self.level)
         if self.weights and not self.checksum:
             object.__setattr__(self, "checksum", _compute_checksum(self.weights))
 
@@ -56,7 +56,7 @@ class SelfplayPlan(RunPlan[GameResult]):
         """Return the first moves of game `number`."""
         rng = random.Random(f"{self.seed}/{number}")
         line = rng.choice(self.openings) if self.openings else ()
-        return random_opening(self.game, rng.randint(*self.opening_plies), f"{self.seed}/{number}/moves", line)
+        return draw_random_opening(self.game, rng.randint(*self.opening_plies), f"{self.seed}/{number}/moves", line)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         if self.weights and _compute_checksum(self.weights) != self.checksum:

@@ -29,8 +29,8 @@ class BudgetPlayer(TextbookPlayer):
     limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
     share_factor: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
     """Budget of a child node, as a multiple of an equal share of its parent's budget."""
-    move_ordering: Literal["none", "frozen", "live"] = "live"
-    """`none`; `frozen`: by learnt scores; `live`: by learnt scores that the search keeps updating."""
+    learnt_ordering: Literal["none", "frozen", "live"] = "live"
+    """Move ordering by learnt scores: `none`, `frozen`, or `live`, which updates the scores during the search."""
 
     def _check_limit(self) -> None:
         depth, nodes, seconds = self.limit.depth, self.limit.nodes, self.limit.seconds
@@ -43,7 +43,7 @@ class BudgetPlayer(TextbookPlayer):
     def _make_evaluator(self, game: Game) -> BudgetSearch:
         heuristic = self._make_heuristic(game)
         self.searcher = BudgetSearch(
-            game, heuristic, self.move_ordering, self.share_factor, load_scores(game, self.weights)
+            game, heuristic, self.learnt_ordering, self.share_factor, load_scores(game, self.weights)
         )
         return self.searcher
 

@@ -57,12 +57,12 @@ class ChampionPlayer(Player):
         from awello.engine.avoided_moves import AvoidedMoves
         from awello.engine.book import load_shipped_book
         from awello.engine.engine import Engine
-        from awello.engine.levels import level_of
+        from awello.engine.levels import find_level
 
         if self.limit is not None and self.limit.depth == 0:
             raise SpecError(f"player {self} needs a depth of at least 1, such as champion@8")
         if self.limit is not None and self.limit.level is not None:
-            level_of(self.limit.level)
+            find_level(self.limit.level)
         self.end()
         if self.engine is None or self.engine.game != game:
             heuristic = Heuristic(self.heuristic) if self.heuristic else None

@@ -65,8 +65,8 @@ class OtagePlayer(Player):
     """Whether to play from the book."""
     patterns: bool = True
     """Whether the evaluation includes edge and corner patterns with their learnt factors."""
-    hints: Literal["none", "move", "branch", "tables"] = "tables"
-    """Results passed from one depth to the next: none, the best move, the principal variation, or refutation tables."""
+    hints: Literal["none", "move", "pv", "refutations"] = "refutations"
+    """Results passed from one depth to the next: none, the best move, the principal variation, or the refutations."""
     move_ordering: bool = True
     """Whether to search corners first and X-squares last."""
     aspiration: bool = True
@@ -188,7 +188,9 @@ class OtagePlayer(Player):
         if advice is not None and advice.move is not None:
             value = float(advice.value)
             analysis = Analysis(advice.move, value, False, 0, 0, 0, 0.0, ((advice.move, value),), (advice.move,))
-        elif is_endgame(position, seconds) and (solved := solve_twice(engine, position, SOLVE_TIME_SHARE * seconds)):
+        elif is_endgame(position, seconds) and (
+            solved := solve_outcome_then_score(engine, position, SOLVE_TIME_SHARE * seconds)
+        ):
             return solved
         else:
             excluded_moves = advice.excluded_moves if advice else ()
@@ -230,7 +232,7 @@ def is_endgame(position: Position, seconds: float) -> bool:
     return position.empties <= limit - EMPTIES_PER_LEGAL_MOVE * (moves - REFERENCE_LEGAL_MOVES)
 
 
-def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:
+def solve_outcome_then_score(engine: "Engine", position: Position, seconds: float) -> Analysis | None:
     """Find the winner, then the score if time remains; return None if the time is too short to find the winner."""
     timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), engine.stop)
     timer.start()

@@ -24,7 +24,7 @@ class TextbookPlayer(Player):
 
     heuristic: str | None = None
     limit: Limit = field(default_factory=lambda: Limit(depth=4))
-    table: str = "1"
+    square_table: str = "1"
     thresholds: str = "30-55"
     corners: int = 0
     weights: str | None = None
@@ -46,7 +46,7 @@ class TextbookPlayer(Player):
             raise SpecError(f"thresholds {self.thresholds!r} are invalid: write two numbers of discs, such as 30-55")
         name = self.heuristic or list_heuristics(game)[0]
         weights = read_trained_numbers(self.weights, "weights", name) if self.weights else ()
-        return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
+        return Heuristic(name, self.square_table, (int(early), int(late)), self.corners, weights)
 
     def _make_evaluator(self, game: Game) -> Evaluator:
         return Evaluator(game, self._make_heuristic(game))
@@ -83,7 +83,7 @@ class AlphaBetaPlayer(TextbookPlayer):
             evaluator = AlphaBetaEvaluator(
                 game, self._make_heuristic(game), self.tt_entries, self.move_ordering, self.skip_mirrors
             )
-        evaluator.cut_margin = int(self.strict_cutoff)
+        evaluator.cutoff_margin = int(self.strict_cutoff)
         return evaluator
 
     def _algorithm_name(self) -> str:

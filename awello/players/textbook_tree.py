@@ -12,7 +12,7 @@ from awello.position import Position
 from awello.search.search_tree import PositionSource, SearchTree, check_algorithm, search_tree
 
 DEFAULT_TREE_DEPTH = 3
-TREE_SETTINGS = ("table", "thresholds", "corners")
+TREE_SETTINGS = ("square_table", "thresholds", "corners")
 
 
 def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:

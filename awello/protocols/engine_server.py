@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from awello.analysis import Analysis
 from awello.engine.engine import DEFAULT_HASH_MIB, Engine
-from awello.engine.levels import level_of
+from awello.engine.levels import find_level
 from awello.errors import AwelloError, NotationError
 from awello.formats.common import MAX_QUOTED_CHARS
 from awello.limits import Limit
@@ -50,7 +50,7 @@ class EngineServer(ABC):
     """Evaluation weights for the default game of the protocol."""
 
     def __post_init__(self) -> None:
-        level_of(self.level or 0)
+        find_level(self.level or 0)
         self.engine = Engine(self.GAME, self.threads, self.hash, weights=self.weights)
         self.searching = False
         self._started = 0.0  # when the last search started

@@ -100,7 +100,7 @@ class ExternalEnginePlayer(Player, ABC):
             raise Forfeit("illegal", f"{self.command!r} answered {answer[:40]!r}: {error}") from None
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit, multipv: int = 1) -> Iterator[Analysis]:
         """Yield analyses of the best move until the limit is reached: its time or, without a time, its depth or level.
 
         A level is used as a depth.
@@ -158,6 +158,6 @@ def read_analysis(
 ) -> Analysis | None:
     """Convert an engine's output to an analysis; return None if the value or the first move is impossible."""
     pv = play_names(split_transcript(moves, position.game)[0], position)[0].moves
-    if not pv or value is None or abs(position.lead + value) > position.game.points:
+    if not pv or value is None or abs(position.lead + value) > position.game.max_score:
         return None
     return Analysis(pv[0], value, exact, depth, 0, 0, 0.0, ((pv[0], value),), pv, confidence, pv[:exact])

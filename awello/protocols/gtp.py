@@ -36,23 +36,24 @@ class TimeLeft:
 
     seconds: float = math.inf
     moves: int = 0
-    more: float = 0.0
+    overtime_seconds: float = 0.0
     """Seconds per overtime period."""
-    more_moves: int = 0
+    overtime_moves: int = 0
     """Moves per overtime period."""
 
     def limits(self) -> tuple[Clock, float | None]:
         """Return the clock for time management, and the fixed time for this move, if any."""
         if self.moves:
             return Clock(), max(0.0, self.seconds) / self.moves
-        return Clock(max(0.0, self.seconds), self.more / self.more_moves if self.more_moves else 0.0), None
+        increment = self.overtime_seconds / self.overtime_moves if self.overtime_moves else 0.0
+        return Clock(max(0.0, self.seconds), increment), None
 
     def spend(self, seconds: float) -> "TimeLeft":
         """Return the clock after a move that took `seconds`."""
         left, moves = self.seconds - seconds, max(0, self.moves - 1)
-        if self.more_moves and (moves == 0 if self.moves else left <= 0):
-            left, moves = self.more, self.more_moves
-        return TimeLeft(left, moves, self.more, self.more_moves)
+        if self.overtime_moves and (moves == 0 if self.moves else left <= 0):
+            left, moves = self.overtime_seconds, self.overtime_moves
+        return TimeLeft(left, moves, self.overtime_seconds, self.overtime_moves)
 
 
 class GtpServer(EngineServer):
@@ -71,7 +72,7 @@ class GtpServer(EngineServer):
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
             "quit": lambda: None,
-            "boardsize": self._size,
+            "boardsize": self._set_size,
             "clear_board": self._clear,
             "komi": self._set_komi,
             "play": self._play,
@@ -84,9 +85,9 @@ class GtpServer(EngineServer):
             "list_games": lambda: "Othello",
             "loadsgf": self._load,
             "showboard": lambda: f"\n{self.position}",
-            "final_score": self._score,
+            "final_score": self._format_score,
             "gogui-rules_game_id": lambda: "Othello",
-            "gogui-rules_board": self._board,
+            "gogui-rules_board": self._format_board,
             "gogui-rules_board_size": lambda: str(self.position.game.size),
             "gogui-rules_legal_moves": lambda: " ".join(map(self.position.format_move, self.position.legal_moves())),
             "gogui-rules_side_to_move": lambda: COLOURS[self.position.side],
@@ -115,7 +116,7 @@ class GtpServer(EngineServer):
         """The current position."""
         return self.positions[-1]
 
-    def _size(self, size: str) -> None:
+    def _set_size(self, size: str) -> None:
         if (rows := parse_int(size, "4, 6 or 8 rows")) not in GAMES_BY_SIZE:
             raise NotationError("unacceptable size")
         self.change_engine(GAMES_BY_SIZE[rows])
@@ -133,7 +134,7 @@ class GtpServer(EngineServer):
     def _set_komi(self, komi: str) -> None:
         _parse_number(komi, "a number of points")  # Othello has no komi, but Go controllers send it
 
-    def _turn(self, side: int) -> Position:
+    def _find_position(self, side: int) -> Position:
         """Return the current position with this side to move, after a forced pass of the other side if necessary."""
         position = self.position
         if position.side != side and position.legal_moves() == (PASS,):
@@ -143,7 +144,7 @@ class GtpServer(EngineServer):
         return position
 
     def _play(self, colour: str, name: str) -> None:
-        position = self._turn(_parse_side(colour))
+        position = self._find_position(_parse_side(colour))
         self.positions.append(position.play(position.parse_move(name)))
 
     def _undo(self) -> None:
@@ -168,7 +169,7 @@ class GtpServer(EngineServer):
 
     def _choose(self, colour: str, play: bool) -> str:
         """Search for the best move of a colour, play it if `play` is set, and return its name."""
-        position = self._turn(_parse_side(colour))
+        position = self._find_position(_parse_side(colour))
         if position.over:
             return "pass"
         started, left = time.perf_counter(), self.times[position.side]
@@ -180,22 +181,22 @@ class GtpServer(EngineServer):
             self.positions.append(position.after(analysis.move))
         return position.format_move(analysis.move)
 
-    def _set_time(self, main: str, more: str, moves: str) -> None:
-        seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
-        if not stones:  # in the protocol, overtime without stones means no limit, like a total time of 0
-            overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
-        clock = TimeLeft(seconds, 0, overtime, stones)
+    def _set_time(self, main: str, overtime: str, moves: str) -> None:
+        seconds, (overtime_seconds, overtime_moves) = _parse_time(main, "0")[0], _parse_time(overtime, moves)
+        if not overtime_moves:  # in the protocol, overtime without stones means no limit, like a total time of 0
+            overtime_seconds, seconds = 0.0, math.inf if overtime_seconds or not seconds else seconds
+        clock = TimeLeft(seconds, 0, overtime_seconds, overtime_moves)
         self.times = [clock if seconds else clock.spend(0.0)] * 2
 
     def _set_time_left(self, colour: str, seconds: str, moves: str) -> None:
         side, (left, stones) = _parse_side(colour), _parse_time(seconds, moves)
         self.times[side] = replace(self.times[side], seconds=left, moves=stones)
 
-    def _score(self) -> str:
+    def _format_score(self) -> str:
         black, white = self.position.score()
         return "0" if black == white else f"B+{black - white}" if black > white else f"W+{white - black}"
 
-    def _board(self) -> str:
+    def _format_board(self) -> str:
         """Format the rows in GoGui's order, highest number first."""
         size, squares = self.position.game.size, format_position(self.position).replace("-", ".")
         return "\n".join(squares[size * row : size * (row + 1)] for row in range(size - 1, -1, -1))
@@ -288,7 +289,7 @@ def request(process: LineProcess, command: str, seconds: float | None = None) ->
     """Send a command and return the answer as one line; raise `GtpError` if the answer is an error."""
     process.send(command)
     answer = list[str]()
-    for line in process.lines(lambda line: answer and not line, seconds):
+    for line in process.read_lines(lambda line: answer and not line, seconds):
         if answer or line.startswith(("=", "?")):  # lines before the answer are skipped
             answer.append(line)
         if len(answer) > MAX_LINES:

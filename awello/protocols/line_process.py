@@ -77,23 +77,23 @@ class LineProcess:
         except OSError:
             raise self._end_forfeit() from None
 
-    def read(self, end: float) -> str | None:
-        """Return the next line, or None if none arrives by the time `end`; raise `Forfeit` if the process has ended."""
+    def read_line(self, deadline: float) -> str | None:
+        """Return the next line, or None if none arrives by the deadline; raise `Forfeit` if the process has ended."""
         try:
-            line = self._lines.get(timeout=end - monotonic())
+            line = self._lines.get(timeout=deadline - monotonic())
         except (Empty, ValueError):  # ValueError: the time has passed, and the timeout is negative
             return None
         if line is None:
             raise self._end_forfeit()
         return line.strip()
 
-    def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
+    def read_lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
         """Yield lines up to the first for which `is_last` is true; raise `Forfeit` if that line is late.
 
         `seconds` is the time limit for a move; without it, the time limit is `ANSWER_SECONDS`.
         """
-        end = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
-        while (line := self.read(end)) is not None:
+        deadline = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
+        while (line := self.read_line(deadline)) is not None:
             yield line
             if is_last(line):
                 return
@@ -104,7 +104,7 @@ class LineProcess:
 
     def wait_for(self, matches: Callable[[str], object]) -> str:
         """Skip lines until one matches, and return it."""
-        return deque(self.lines(matches), 1)[0]
+        return deque(self.read_lines(matches), 1)[0]
 
     def _end_forfeit(self) -> Forfeit:
         """Kill the process if it still runs, and return a `Forfeit` that describes how it ended."""

@@ -97,7 +97,7 @@ class NBoardServer(EngineServer):
             f"=== {_format_moves(self.positions[-1], (analysis.move,))}/{analysis.value:.2f}/{seconds:.2f}", "status"
         )
 
-    def _search(self, status: str, best: int = 1) -> Analysis:
+    def _search(self, status: str, multipv: int = 1) -> Analysis:
         """Search the last position and send the results."""
         position = self.positions[-1]
         if position.over:
@@ -109,8 +109,8 @@ class NBoardServer(EngineServer):
                 line = analysis.pv if move == analysis.move else (move,)
                 self.send(f"search {_format_moves(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
-        best = max(1, min(best, len(position.legal_moves())))
-        analysis = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit, multipv=best), show)
+        multipv = max(1, min(multipv, len(position.legal_moves())))
+        analysis = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit, multipv=multipv), show)
         self.send(f"nodestats {analysis.nodes} {analysis.seconds:.2f}")
         return analysis
 
@@ -150,11 +150,11 @@ class NBoardPlayer(ExternalEnginePlayer):
         process.wait_for(lambda line: re.fullmatch(r"pong\s+1", line))
 
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
-        return self._search(process, record, "go", process.lines(_is_answer, self.time_limit(clock, self.limit)))
+        return self._search(process, record, "go", process.read_lines(_is_answer, self.time_limit(clock, self.limit)))
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         how, seconds = "hint 1" if limit.depth is None else "go", self.time_limit(Clock(), limit)
-        lines = _read_hint(process, seconds) if limit.depth is None else process.lines(_is_answer, seconds)
+        lines = _read_hint(process, seconds) if limit.depth is None else process.read_lines(_is_answer, seconds)
         process.send(f"set depth {min(limit.depth or MAX_DEPTH, MAX_DEPTH)}")
         yield from self._search(process, Record(position), how, lines)
         process.send(f"set depth {self.depth}")
@@ -176,11 +176,11 @@ def _is_answer(line: str) -> bool:
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
     """Yield the output of a `hint` for some seconds, then interrupt it, since a hint has no last line."""
-    end = time.monotonic() + seconds
-    while (line := process.read(end)) is not None:
+    deadline = time.monotonic() + seconds
+    while (line := process.read_line(deadline)) is not None:
         yield line
     process.send("ping 2")
-    yield from process.lines(lambda line: re.fullmatch(r"pong\s+2", line))
+    yield from process.read_lines(lambda line: re.fullmatch(r"pong\s+2", line))
 
 
 def _parse_search(position: Position, line: str) -> Analysis | None:

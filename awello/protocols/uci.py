@@ -162,7 +162,7 @@ class UciPlayer(ExternalEnginePlayer):
 
     def handshake(self, process: LineProcess) -> None:
         process.send("uci")
-        matches = (OPTION_PATTERN.match(line) for line in process.lines(lambda line: line == "uciok"))
+        matches = (OPTION_PATTERN.match(line) for line in process.read_lines(lambda line: line == "uciok"))
         self.options = {option[1].lower() for option in matches if option}
 
     def start_game(self, process: LineProcess, game: Game) -> None:
@@ -196,7 +196,7 @@ class UciPlayer(ExternalEnginePlayer):
         moves = f" moves {format_transcript(record)}" if record.moves else ""
         go = f"movetime {max(1, int(1000 * (limit.seconds or 0)))}" if limit.depth is None else f"depth {limit.depth}"
         process.send(f"position {where}{moves}", f"go {go}")
-        for line in process.lines(lambda line: line.startswith("bestmove"), seconds):
+        for line in process.read_lines(lambda line: line.startswith("bestmove"), seconds):
             if analysis := _parse_info(record.final, line):
                 yield analysis
         yield "".join(line.split()[1:2])

@@ -20,7 +20,7 @@ from awello.bits import bit, bit_scan, clear_lowest_bit, leading_zeros, to_signe
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
-ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the numbers that identify the games in kernels, see `rules.game`
+ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the ids of the games in kernels, see `rules.game`
 TOTAL_SEEDS, MAJORITY_SEEDS, EARLY_END_SEEDS = 48, 25, 6
 
 ROW_MASK = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seeds
@@ -62,7 +62,7 @@ SOW_OWN, SOW_OPP, LAST_SHIFT = _build_sowing_tables()
 
 
 @kernel("int64(uint64)")
-def seeds_in(row: U) -> int:
+def count_seeds(row: U) -> int:
     """Return the number of seeds in the six pits of a row."""
     return to_signed((row * BYTE_ONES) >> U(40) & BYTE_MASK)
 
@@ -97,7 +97,7 @@ def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
 def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
     row, other, captured = sow(game, own, opp, pit)
-    return row, other + (U(seeds_in(captured)) << U(48))
+    return row, other + (U(count_seeds(captured)) << U(48))
 
 
 @kernel("boolean(int64, uint64, uint64)")
@@ -107,7 +107,7 @@ def is_stopped(game: int, own: U, opp: U) -> bool:
         return False
     if own >= WINNING_WORD or opp >= WINNING_WORD:
         return True
-    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= EARLY_END_SEEDS)
+    return bool(game == TOURNAMENT and count_seeds(own) + count_seeds(opp) <= EARLY_END_SEEDS)
 
 
 @kernel("uint64(uint64, uint64, uint64)")
@@ -137,12 +137,12 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 def score(game: int, own: U, opp: U) -> int:
     """Return the mover's final margin in a game that did not end by repetition."""
     lead = to_signed(own >> U(48)) - to_signed(opp >> U(48))
-    return lead if is_stopped(game, own, opp) else lead + seeds_in(own) - seeds_in(opp)
+    return lead if is_stopped(game, own, opp) else lead + count_seeds(own) - count_seeds(opp)
 
 
 def compute_final_seeds(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
     """Return the final seeds of the mover and of the opponent: captured seeds plus shares of the remaining ones."""
-    captured, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
+    captured, rows = (own >> 48, opp >> 48), (count_seeds(U(own)), count_seeds(U(opp)))
     if repeated and game == ROMEIN:
         rows = (sum(rows) // 2, sum(rows) // 2)
     elif (repeated and game == TOURNAMENT) or is_stopped(game, U(own), U(opp)):
@@ -166,13 +166,13 @@ class AwaleAdapter:
     Positions are written as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's pits, captured seeds, side to move.
     """
 
-    number: int
+    game_id: int
     variant: str
     size = 2
 
     family, title, sides, unit, share_name = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
     move_example, name_length = "a pit, such as C", 1
-    start, board_name, points, all_moves = (START_ROW, START_ROW), family, TOTAL_SEEDS, tuple(range(6))
+    start, board_name, max_score, all_moves = (START_ROW, START_ROW), family, TOTAL_SEEDS, tuple(range(6))
     position_mask = int(ROW_MASK)
     has_passes, has_symmetries, has_draw_offers, has_repetition = False, False, True, True
 
@@ -185,13 +185,15 @@ class AwaleAdapter:
         self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
 
     def _check_seeds(self, kind: str, pits: list[int]) -> None:
-        if (seeds := sum(pits)) != self.points:
-            raise NotationError(f"the {kind} has {seeds} seeds: pits and captured seeds must add up to {self.points}")
+        if (seeds := sum(pits)) != self.max_score:
+            raise NotationError(
+                f"the {kind} has {seeds} seeds: pits and captured seeds must add up to {self.max_score}"
+            )
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-        if not repeated and legal_moves(self.number, U(own), U(opp)):
+        if not repeated and legal_moves(self.game_id, U(own), U(opp)):
             return own >> 48, opp >> 48
-        return compute_final_seeds(self.number, own, opp, repeated)
+        return compute_final_seeds(self.game_id, own, opp, repeated)
 
     def score(self, first: int, second: int) -> tuple[int, int]:
         return first, second
@@ -199,7 +201,7 @@ class AwaleAdapter:
     def end_reason(self, own: int, opp: int, repeated: bool) -> str:
         if repeated:
             return "repetition"
-        if not is_stopped(self.number, U(own), U(opp)):
+        if not is_stopped(self.game_id, U(own), U(opp)):
             return "stuck"
         return "majority" if max(own, opp) >= WINNING_WORD else "few"
 
@@ -240,7 +242,7 @@ class AwaleAdapter:
         for number in numbers:
             if not re.fullmatch(r"[0-9]{1,2}", number):
                 raise NotationError(
-                    f"{number[:12]!r} in the diagram is not a number of seeds: write 0 to {self.points}"
+                    f"{number[:12]!r} in the diagram is not a number of seeds: write 0 to {self.max_score}"
                 )
         if mover.upper() not in ("S", "N"):
             raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
@@ -248,8 +250,8 @@ class AwaleAdapter:
         self._check_seeds("diagram", seeds)
         rows = (seeds[:6], seeds[12]), (seeds[6:12], seeds[13])
         south, north = (int.from_bytes(bytes([*pits, captured, 0]), "little") for pits, captured in rows)
-        return south, north, "SN".index(mover.upper()), self.number
+        return south, north, "SN".index(mover.upper()), self.game_id
 
 
 VARIANT_NAMES = {ABAPA: "abapa", TOURNAMENT: "tournament", ROMEIN: "romein"}
-ADAPTERS = {number: AwaleAdapter(number, variant) for number, variant in VARIANT_NAMES.items()}
+ADAPTERS = {game_id: AwaleAdapter(game_id, variant) for game_id, variant in VARIANT_NAMES.items()}

@@ -1,4 +1,4 @@
-"""The rules of all games behind a common interface; kernels identify a game by a small number.
+"""The rules of all games behind a common interface; kernels identify a game by its id, a small number.
 
 `legal_moves` returns a word in which bit `move` is set if the move is legal.  If no bit is set, the game is over or, in
 Othello only, the mover must pass; `is_over` tells which.  Repetition depends on the history of the game and is
@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_moves
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
@@ -78,9 +78,9 @@ class Game(IntEnum):
         return self.adapter.sides
 
     @cached_property
-    def points(self) -> int:
-        """The number of squares of the Othello board, or of seeds in Awalé."""
-        return self.adapter.points
+    def max_score(self) -> int:
+        """The largest score: the number of squares of the Othello board, or of seeds in Awalé."""
+        return self.adapter.max_score
 
     @property
     def options(self) -> dict[str, object]:
@@ -89,7 +89,7 @@ class Game(IntEnum):
 
     def describe(self) -> dict[str, object]:
         """Describe the game as JSON data."""
-        facts = ("family", "title", "size", "variant", "sides", "unit", "points", "has_passes", "has_draw_offers")
+        facts = ("family", "title", "size", "variant", "sides", "unit", "max_score", "has_passes", "has_draw_offers")
         return {"name": str(self)} | {fact: getattr(self.adapter, fact) for fact in facts}
 
 
@@ -133,7 +133,7 @@ def legal_moves(game: int, own: U, opp: U) -> U:
     """Return a word with bit `move` set for each legal move; 0 if the game is over or the mover must pass."""
     if game >= awale.ABAPA:
         return awale.legal_moves(game, own, opp)
-    return moves_of(own, opp) & board_mask_of(game)
+    return find_moves(own, opp) & board_mask_of(game)
 
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
@@ -196,7 +196,7 @@ def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words)
 
 
 @kernel("int64(int64, uint64, uint64, uint64[:, ::1])")
-def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
+def write_canonical_children(game: int, own: U, opp: U, words: Words) -> int:
     """Write the canonical position after each legal move, or after a forced pass, to `words`; return their number."""
     moves, count = legal_moves(game, own, opp), 0
     if moves == U(0) and not is_over(game, own, opp):

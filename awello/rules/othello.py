@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import ALL_BITS, bit, byte_swap, flips_of, moves_of, popcount
+from awello.bits import ALL_BITS, bit, byte_swap, find_flips, find_moves, popcount
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
@@ -25,14 +25,14 @@ BOARD_MASK8, BOARD_MASK6, BOARD_MASK4 = U(BOARD_MASKS[8]), U(BOARD_MASKS[6]), U(
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
-    flips = flips_of(own, opp, square)
+    flips = find_flips(own, opp, square)
     return opp ^ flips, own | flips | bit(square)
 
 
 @kernel("boolean(uint64, uint64, uint64)")
 def is_over(own: U, opp: U, board_mask: U) -> bool:
     """Return whether neither side can move."""
-    return bool(((moves_of(own, opp) | moves_of(opp, own)) & board_mask) == U(0))
+    return bool(((find_moves(own, opp) | find_moves(opp, own)) & board_mask) == U(0))
 
 
 @kernel("int64(uint64, uint64, uint64)")
@@ -56,10 +56,10 @@ def insert_passes(
     written = 0
     for count in range(given.size):
         square = int(given[count])
-        legal_squares = moves_of(own, opp) & board_mask
+        legal_squares = find_moves(own, opp) & board_mask
         if legal_squares == U(0):
             own, opp = opp, own
-            legal_squares = moves_of(own, opp) & board_mask
+            legal_squares = find_moves(own, opp) & board_mask
             if legal_squares == U(0):
                 return count, written
             moves[written] = -1
@@ -163,8 +163,8 @@ def parse_square(text: str, size: int) -> int:
 class OthelloAdapter:
     """Othello on a board of 8x8, 6x6 or 4x4. Positions are written as in OBF files: `-...OX...- X`."""
 
-    number: int
-    """The number that identifies the game in kernels."""
+    game_id: int
+    """The id of the game in kernels."""
     size: int
     """The number of rows of the board."""
     variant = None
@@ -184,8 +184,8 @@ class OthelloAdapter:
         return self.family if self.size == 8 else f"{self.family}{self.size}"
 
     @property
-    def points(self) -> int:
-        """The number of squares."""
+    def max_score(self) -> int:
+        """The number of squares, which is also the largest score."""
         return self.size**2
 
     @property
@@ -200,7 +200,7 @@ class OthelloAdapter:
     def check(self, own: int, opp: int) -> None:
         """Raise `NotationError` if the words are not a valid position."""
         if (own | opp) & ~BOARD_MASKS[self.size]:
-            raise NotationError(f"a disc lies outside the board: use only its {self.points} squares")
+            raise NotationError(f"a disc lies outside the board: use only its {self.max_score} squares")
         if both := own & opp:
             square = format_square(both.bit_length() - 1, self.size)
             raise NotationError(f"two discs lie on {square}: put at most one disc on a square")
@@ -211,13 +211,13 @@ class OthelloAdapter:
 
     def score(self, first: int, second: int) -> tuple[int, int]:
         """Convert the final discs or seeds of both sides to the official score."""
-        empty = self.points - first - second
+        empty = self.max_score - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
 
     def end_reason(self, own: int, opp: int, repeated: bool) -> str:
         """Return why a finished game ended, as a key of `END_REASON_TEXTS`; empty if the Othello board is full."""
-        return "" if (own | opp).bit_count() == self.points else "blocked"
+        return "" if (own | opp).bit_count() == self.max_score else "blocked"
 
     def canonical(self, own: int, opp: int) -> tuple[int, int]:
         """Return the canonical position as two words, the mover's and the opponent's."""
@@ -250,12 +250,12 @@ class OthelloAdapter:
         return f"{discs} {'XO'[side]}"
 
     def parse_position(self, text: str) -> tuple[int, int, int, int]:
-        """Parse a position; return the words of both players, the side to move and the number of the game."""
+        """Parse a position; return the words of both players, the side to move and the id of the game."""
         board, _, mover = text.strip().removesuffix(";").strip().rpartition(" ")
         board, mover = "".join(board.split()), mover.strip()
         if len(mover) != 1 or not DISC_LETTERS.get(mover):
             raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
-        adapter = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
+        adapter = next((game for game in ADAPTERS.values() if game.max_score == len(board)), None)
         if adapter is None:
             raise NotationError(f"the board has {len(board)} squares: give 64, 36 or 16 squares, each X, O or -")
         words = [0, 0, 0]
@@ -264,7 +264,7 @@ class OthelloAdapter:
                 name = adapter.format_move(square, 0)
                 raise NotationError(f"unknown character {letter!r} on {name}: write X, O or -")
             words[DISC_LETTERS[letter]] |= 1 << square
-        return words[1], words[2], DISC_LETTERS[mover] - 1, adapter.number
+        return words[1], words[2], DISC_LETTERS[mover] - 1, adapter.game_id
 
 
-ADAPTERS = {number: OthelloAdapter(number, size) for number, size in enumerate((8, 6, 4))}
+ADAPTERS = {game_id: OthelloAdapter(game_id, size) for game_id, size in enumerate((8, 6, 4))}

@@ -137,7 +137,7 @@ def insert_move(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, int64, AlphaBetaPly, AlphaBetaState)")
 def list_moves(
-    game: int, own: U, opp: U, moves: U, tt_move: int, heuristic: int, ply: AlphaBetaPly, state: AlphaBetaState
+    game: int, own: U, opp: U, moves: U, tt_move: int, heuristic_id: int, ply: AlphaBetaPly, state: AlphaBetaState
 ) -> int:
     """Write the moves to the ply in search order, the TT move first, and return their number."""
     count = 0
@@ -147,7 +147,7 @@ def list_moves(
             key = TT_MOVE_KEY
         elif state.move_ordering:
             next_own, next_opp = play(game, own, opp, move)
-            key = -estimate(game, heuristic, next_own, next_opp, state.evaluation)
+            key = -estimate(game, heuristic_id, next_own, next_opp, state.evaluation)
         insert_move(ply, count, key, move)
         count += 1
         moves = clear_lowest_bit(moves)
@@ -169,18 +169,20 @@ def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
 
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, AlphaBetaState)")
-def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, state: AlphaBetaState) -> int:
+def search(
+    game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic_id: int, state: AlphaBetaState
+) -> int:
     """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. The last ply, where the table and the ordering do not pay off, and the end of the game.
     if depth <= 1:
-        return negamax_search(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
+        return negamax_search(game, own, opp, alpha, beta, depth, heuristic_id, state.evaluation)
     moves = legal_moves(game, own, opp)
     if moves == U(0) and is_over(game, own, opp):
-        return evaluate(game, heuristic, own, opp, True, state.evaluation)
+        return evaluate(game, heuristic_id, own, opp, True, state.evaluation)
     state.evaluation.inner_nodes += 1
     # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
-        return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
+        return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic_id, state)
     # Step 3. Probe the table for a value of the same depth, or at least for the move to try first.
     address, tt_move = probe_tt(own, opp, state), NO_TT_MOVE
     if address != 0:
@@ -190,7 +192,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         tt_move = int(entry.move)
     # Step 4. Search the moves in order, skipping mirror images; stop as soon as the opponent would avoid this position.
     ply = state.plies[U(depth)]
-    count = list_moves(game, own, opp, moves, tt_move, heuristic, ply, state)
+    count = list_moves(game, own, opp, moves, tt_move, heuristic_id, ply, state)
     best, best_move, floor, searched = -INFINITY, NO_TT_MOVE, alpha, 0
     for index in range(count):
         move = int(ply.moves[U(index)].move)
@@ -198,11 +200,11 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         if state.skip_mirrors and is_mirrored(next_own, next_opp, searched, ply):
             continue
         searched += 1
-        value = -search(game, next_own, next_opp, -beta, -alpha, depth - 1, heuristic, state)
+        value = -search(game, next_own, next_opp, -beta, -alpha, depth - 1, heuristic_id, state)
         if value > best:
             best, best_move = value, move
             alpha = max(alpha, best)
-        if alpha >= beta + state.evaluation.cut_margin:
+        if alpha >= beta + state.evaluation.cutoff_margin:
             break
     # Step 5. Store the result.
     store_tt(own, opp, best, floor, beta, depth, best_move, state)
@@ -210,6 +212,6 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
 
 
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, int64)")
-def search_at(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, address: int) -> int:
+def search_at(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic_id: int, address: int) -> int:
     """Search with the state at an address: Python passes an integer faster than a record."""
-    return search(game, own, opp, alpha, beta, depth, heuristic, alpha_beta_state_at(address))
+    return search(game, own, opp, alpha, beta, depth, heuristic_id, alpha_beta_state_at(address))

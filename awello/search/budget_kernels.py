@@ -7,8 +7,8 @@ below 1 is a leaf.  As a result, variations with few alternatives are searched d
 
 Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves whose category has a higher
 score are tried earlier.  When the move at index `i` is better than all moves before it, the score of its category rises
-by `i`, and the score of the category of each earlier move falls by 1.  If the move also causes a cut, the scores change
-by the same amounts again.  Scores are kept between searches.
+by `i`, and the score of the category of each earlier move falls by 1.  If the move also causes a cutoff, the scores
+change by the same amounts again.  Scores are kept between searches.
 
 Leaves are at different depths, so the search sets `opponent_at_leaf` before it evaluates each leaf.  Nodes and leaves
 are counted as in `negamax`.
@@ -41,7 +41,7 @@ class BudgetState(Layout):
 
     evaluation: HeuristicState
     share_factor: int  # in thousandths; 0 for a search to a depth: the budget is then the depth
-    move_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
+    learnt_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
     node_limit: int  # the search stops after this many nodes
     deepest_ply: int  # the deepest ply reached
     category_scores: Annotated[list[int], CATEGORY_COUNT]  # by category of move
@@ -87,7 +87,7 @@ def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: Budge
     count = 0
     while moves != U(0):
         move, category, score = bit_scan(moves), 0, 0
-        if state.move_ordering != ORDER_NONE:
+        if state.learnt_ordering != ORDER_NONE:
             category = category_of(game, own, opp, move)
             score = state.category_scores[U(category)]
         ply.moves[U(count)] = pack_move(score, move, category)
@@ -100,7 +100,7 @@ def pick_move(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int
     """Return the move at this index; if move ordering is on, first swap it with the best of the remaining moves."""
     first = ply.moves[U(index)]
     largest, chosen = first, index
-    if state.move_ordering != ORDER_NONE:
+    if state.learnt_ordering != ORDER_NONE:
         for other in range(index + 1, count):
             if ply.moves[U(other)] > largest:
                 largest, chosen = ply.moves[U(other)], other
@@ -126,7 +126,7 @@ def reached_node_limit(state: BudgetState) -> bool:
 
 @kernel("int64(int64, uint64, uint64, int64, int64, float64, int64, int64, BudgetState)")
 def search(
-    game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic: int, state: BudgetState
+    game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic_id: int, state: BudgetState
 ) -> int:
     """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the budget is used up, or the game is over.  The player at the root moves at even depths.
@@ -135,11 +135,11 @@ def search(
     if budget < 1.0 or depth >= MAX_DEPTH or over:
         state.deepest_ply = max(depth, state.deepest_ply)
         state.evaluation.opponent_at_leaf = depth & 1 == 1
-        return evaluate(game, heuristic, own, opp, over, state.evaluation)
+        return evaluate(game, heuristic_id, own, opp, over, state.evaluation)
     state.evaluation.inner_nodes += 1
     # Step 2. Pass: the sides swap, and the only child gets the budget minus one node.
     if moves == U(0):
-        return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic, state)
+        return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic_id, state)
     # Step 3. Search the moves in order, each with its share; stop as soon as the opponent would avoid this position.
     children, ply = popcount(moves), state.plies[U(depth)]
     budget = divide_budget(budget, children, state)
@@ -147,16 +147,16 @@ def search(
     best = -INFINITY
     for index in range(children):
         next_own, next_opp = play(game, own, opp, pick_move(index, children, ply, state))
-        value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic, state)
+        value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic_id, state)
         if reached_node_limit(state):
             return best
-        # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cut.
+        # Step 4. A move that is better than all moves before it updates the scores, twice if it causes a cutoff.
         if value > best:
             best = value
-            if state.move_ordering == ORDER_LIVE:
+            if state.learnt_ordering == ORDER_LIVE:
                 reward_move(ply, index, state)
             if best >= beta:
-                if state.move_ordering == ORDER_LIVE:
+                if state.learnt_ordering == ORDER_LIVE:
                     reward_move(ply, index, state)
                 break
             alpha = max(alpha, best)
@@ -165,7 +165,7 @@ def search(
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, float64, int64, int64)")
 def search_root(
-    game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic: int, address: int
+    game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic_id: int, address: int
 ) -> int:
     """Search the root moves; return how many were searched.
 
@@ -179,12 +179,12 @@ def search_root(
     for index in range(children):
         move = pick_move(index, children, ply, state)
         next_own, next_opp = play(game, own, opp, move)
-        value = -search(game, next_own, next_opp, -max_value, 1 - best, budget, 1, heuristic, state)
+        value = -search(game, next_own, next_opp, -max_value, 1 - best, budget, 1, heuristic_id, state)
         state.root_moves[U(index)], state.root_values[U(index)] = move, value
         if reached_node_limit(state):
             return index + 1
         if value > best:
             best = value
-            if state.move_ordering == ORDER_LIVE:
+            if state.learnt_ordering == ORDER_LIVE:
                 reward_move(ply, index, state)
     return children

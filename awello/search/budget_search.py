@@ -36,7 +36,7 @@ FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
 # Bounds of the expected growth in nodes when the budget doubles.  The growth between the last two searches is clipped
 # to this range, so that one unusual growth neither leads to a search that cannot finish nor prevents one that can.
 NODE_GROWTH_BOUNDS = (1.5, 6.0)
-TIME_FRACTION = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
+TIME_SHARE = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
 
 Scores = npt.NDArray[np.int64]
 
@@ -66,7 +66,7 @@ class BudgetSearch(Evaluator):
         self,
         game: Game,
         heuristic: Heuristic,
-        move_ordering: str = "live",
+        learnt_ordering: str = "live",
         share_factor: float = DEFAULT_SHARE_FACTOR,
         scores: Scores | None = None,
     ) -> None:
@@ -74,7 +74,7 @@ class BudgetSearch(Evaluator):
         super().__init__(game, heuristic, states["evaluation"])
         self.search_state: BudgetState = states[0]
         self.address = address_of(states)
-        self.search_state.move_ordering = ORDERINGS[move_ordering]
+        self.search_state.learnt_ordering = ORDERINGS[learnt_ordering]
         self.category_scores: Scores = states["category_scores"][0]
         self.category_scores[:] = 0 if scores is None else scores
         self.root_moves, self.root_values = states["root_moves"][0], states["root_values"][0]
@@ -95,7 +95,7 @@ class BudgetSearch(Evaluator):
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
         while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET_NODES:
             elapsed = time.perf_counter() - started
-            left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
+            left = TIME_SHARE * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
             if last * min(max(last / before, NODE_GROWTH_BOUNDS[0]), NODE_GROWTH_BOUNDS[1]) > left:
                 break
             budget *= 2
@@ -114,7 +114,7 @@ class BudgetSearch(Evaluator):
         state.share_factor, state.node_limit = share_factor, node_limit
         moves = U(sum(1 << move for move in position.legal_moves()))
         root = int(position.game), U(position.own), U(position.opp), moves
-        max_value = EXACT_SCALE * position.game.points
-        searched = kernels.search_root(*root, max_value, float(budget), self.heuristic, self.address)
+        max_value = EXACT_SCALE * position.game.max_score
+        searched = kernels.search_root(*root, max_value, float(budget), self.heuristic_id, self.address)
         candidates = zip(self.root_moves[:searched].tolist(), self.root_values[:searched].tolist(), strict=True)
         return make_analysis(sorted(candidates), int(state.deepest_ply), self, started)

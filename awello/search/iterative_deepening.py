@@ -6,8 +6,8 @@ Each technique of report 4 can be switched off to measure what it saves:
     outside the window, the window is opened on that side and the search is repeated, again with the variations of the
     previous depth, because those of the failed search are incomplete.
   * *Square order*: corners first, X-squares last.
-  * *Hints*: the results of the previous depth that a search uses: none, the best move, the best branch (the
-    principal variation), or the variations of all moves.
+  * *Hints*: the results of the previous depth that a search uses: none, the best move, the principal variation, or
+    the refutations, which are the variations of all moves.
 
 The next depth is expected to need sqrt(m) times as many nodes as the last one, where m is the number of root moves.  It
 is searched if the node limit and, at the current speed, the remaining time allow for that many nodes.
@@ -31,17 +31,17 @@ from awello.position import Position
 from awello.rules.game import PASS
 from awello.rules.othello import parse_square
 from awello.search import iterative_kernels as kernels
-from awello.search.iterative_kernels import ElectedMove, IterativeState
+from awello.search.iterative_kernels import IterativeState, RefutationEntry
 from awello.search.negamax import INFINITY
 
-HINT_KINDS = ("none", "move", "branch", "tables")
+HINT_KINDS = ("none", "move", "pv", "refutations")
 # Half the width of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches
 # fail and are repeated.
 ASPIRATION_DELTA = 4000
-PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
+PLY_CAPACITY = 1 << 12  # refutations per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 NO_NODE_LIMIT = 1 << 62
 MIN_ROOT_MOVES = 4  # m in the estimate is at least this: if the root has few moves, later positions usually have more
-TIME_FRACTION = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
+TIME_SHARE = 0.9  # plan depths for this share of the remaining time, in case they are slower than expected
 SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
     "d2 e2 b4 b5 d7 e7 g4 g5 b3 c2 b6 c7 g6 f7 g3 f2 a7 a2 g1 h2 b1 b8 h7 g8 b2 g2 b7 g7"
@@ -53,11 +53,11 @@ Variation = tuple[int, ...]
 class OtageOptions:
     """Options of Otage's search: which of its techniques are used, and the size of its refutation table."""
 
-    hints: str = "tables"
+    hints: str = "refutations"
     move_ordering: bool = True
     aspiration: bool = True
     ply_capacity: int = PLY_CAPACITY
-    """The maximum number of elected moves per ply."""
+    """The maximum number of refutations per ply."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ class IterativeDeepening(OtageEvaluator):
         self.options = options or OtageOptions()
         ply_capacity = max(kernels.MIN_PLY_CAPACITY, self.options.ply_capacity)
         # The attribute keeps the array alive: the state contains only its address.
-        self.elected = ElectedMove.new_array(ply_capacity * kernels.MAX_DEPTH)
-        if self.options.hints in ("branch", "tables"):
-            self.search_state.elected = address_of(self.elected)
+        self.refutations = RefutationEntry.new_array(ply_capacity * kernels.MAX_DEPTH)
+        if self.options.hints in ("pv", "refutations"):
+            self.search_state.refutations = address_of(self.refutations)
         self.search_state.ply_capacity = ply_capacity
         order = [parse_square(name, 8) for name in SQUARE_ORDER.split()] if self.options.move_ordering else range(64)
         self.default_ranks = np.arange(64) + 64
@@ -272,7 +272,7 @@ class IterativeDeepening(OtageEvaluator):
         self.square_ranks[:] = self.default_ranks
         if last is None or self.options.hints in ("none", "move"):
             return
-        if self.options.hints == "tables" or move == last.move:
+        if self.options.hints == "refutations" or move == last.move:
             for rank, square in enumerate(last.variations.get(move, ())):
                 if square != PASS:
                     self.square_ranks[square] = rank
@@ -282,4 +282,4 @@ def _nodes_within(seconds: float, last: Iteration) -> int:
     """Return the number of nodes that can be searched in `seconds` at the speed of the last depth."""
     if math.isinf(seconds):
         return NO_NODE_LIMIT
-    return int(TIME_FRACTION * max(0.0, seconds) * last.nodes / last.seconds)
+    return int(TIME_SHARE * max(0.0, seconds) * last.nodes / last.seconds)

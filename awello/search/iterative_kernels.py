@@ -1,14 +1,14 @@
 """Iterative deepening as in Otage (report 4): variations found at one depth are tried first at the next.
 
 Alpha-beta does not keep its tree.  To recover the *variation* of each root move, every position gets a number when it
-is reached, and a move that raises alpha is *elected*: a table stores, for each ply, the number of the parent, the
-number of the child, and the move.  Following the numbers from a root move gives its variation: the principal variation
-for the best move, the refutation for the others.  All root moves share the table.
+is reached, and each move that raises alpha is stored in the *refutation table*, with its ply and the numbers of the
+positions before and after it, the parent and the child.  Following the numbers from a root move gives its variation:
+the principal variation for the best move, the refutation for the others.  All root moves share the table.
 
 The table has room for a fixed number of entries per ply.  When it has no room for another entry at a ply, the table is
-cleaned up: an entry whose parent is neither elected nor on the current path can no longer be part of a variation and is
-removed.  Positions are numbered in the order of the search, so the entries of a ply are sorted by number, and binary
-search finds them.
+cleaned up: if the parent of an entry is neither on the current path nor the child of another entry, the entry can no
+longer be part of a variation and is removed.  Positions are numbered in the order of the search, so the entries of a
+ply are sorted by number, and binary search finds them.
 
 At the next depth, all positions below a root move try the squares of that move's variation first, then the other
 squares in their usual order.
@@ -16,7 +16,7 @@ squares in their usual order.
 
 from typing import Annotated
 
-from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of
+from awello.bits import bit, bit_scan, clear_lowest_bit, find_flips, find_moves
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.otage import OtageState, estimate
 from awello.kernel import U, kernel
@@ -28,10 +28,10 @@ MAX_DEPTH = 64  # plies: a game has 60 moves, plus passes
 MAX_MOVES = 64  # one per square: positions of a game have at most 33 moves, but edited boards can have more
 PASS_SQUARE = 64  # how the table stores a pass
 MIN_PLY_CAPACITY = 128  # entries per ply; a cleanup leaves fewer than MAX_DEPTH, so there is room again
-OTHELLO = 0  # the number of `Game.OTHELLO`
+OTHELLO = 0  # the id of `Game.OTHELLO`
 
 
-class ElectedMove(Layout):
+class RefutationEntry(Layout):
     """A move that raised alpha."""
 
     parent: int  # the number of the position before the move
@@ -58,71 +58,72 @@ class IterativeState(Layout):
     otage: OtageState
     last_number: int  # the number of the position reached last
     node_limit: int  # the search stops after this many nodes; another thread sets it to 0 to stop the search
-    elected: int  # the address of the first `ElectedMove` of ply 0; 0 if variations are not needed
-    ply_capacity: int  # elected moves per ply; configurable, so the table cannot be part of this record
+    refutations: int  # the address of the first `RefutationEntry` of ply 0; 0 if variations are not needed
+    ply_capacity: int  # entries per ply; configurable, so the table cannot be part of this record
     cleanups: int  # cleanups of the table since the search started
     square_ranks: Annotated[list[int], 64]
     path: Annotated[list[int], MAX_DEPTH + 1]  # the numbers of the positions from the root to the current one
-    elected_counts: Annotated[list[int], MAX_DEPTH + 1]  # the number of elected moves at each ply
+    refutation_counts: Annotated[list[int], MAX_DEPTH + 1]  # the number of entries at each ply
     variation: Annotated[list[int], MAX_DEPTH]  # written by `extract_variation`
     plies: Annotated[list[IterativePly], MAX_DEPTH]
 
 
-elected_move_at = record_at(ElectedMove)
+refutation_entry_at = record_at(RefutationEntry)
 iterative_state_at = record_at(IterativeState)
-ELECTED_BYTES = ElectedMove.dtype.itemsize
+REFUTATION_BYTES = RefutationEntry.dtype.itemsize
 
 
-# ---- the table of elected moves -------------------------------------------------------------------------------------
+# ---- the refutation table -------------------------------------------------------------------------------------------
 @kernel("int64(int64, int64, IterativeState)", inline=True)
-def elected_address(ply: int, index: int, state: IterativeState) -> int:
-    """Return the address of an elected move."""
-    return state.elected + ELECTED_BYTES * (ply * state.ply_capacity + index)
+def refutation_address(ply: int, index: int, state: IterativeState) -> int:
+    """Return the address of an entry."""
+    return state.refutations + REFUTATION_BYTES * (ply * state.ply_capacity + index)
 
 
 @kernel("int64(int64, int64, IterativeState)")
 def find_child(ply: int, parent: int, state: IterativeState) -> int:
-    """Return the address of the last move elected in a position, or 0."""
-    low, high = 0, state.elected_counts[U(ply)]
+    """Return the address of the last entry of a position, or 0."""
+    low, high = 0, state.refutation_counts[U(ply)]
     while low < high:
         middle = (low + high) >> 1
-        if elected_move_at(elected_address(ply, middle, state)).parent <= parent:
+        if refutation_entry_at(refutation_address(ply, middle, state)).parent <= parent:
             low = middle + 1
         else:
             high = middle
-    address = elected_address(ply, low - 1, state)
-    return address if low > 0 and elected_move_at(address).parent == parent else 0
+    address = refutation_address(ply, low - 1, state)
+    return address if low > 0 and refutation_entry_at(address).parent == parent else 0
 
 
 @kernel("boolean(int64, int64, IterativeState)")
-def is_elected(ply: int, number: int, state: IterativeState) -> bool:
-    """Return whether an elected move leads to the position with this number."""
-    low, high = 0, state.elected_counts[U(ply)]
+def has_entry(ply: int, number: int, state: IterativeState) -> bool:
+    """Return whether the move of an entry leads to the position with this number."""
+    low, high = 0, state.refutation_counts[U(ply)]
     while low < high:
         middle = (low + high) >> 1
-        if elected_move_at(elected_address(ply, middle, state)).child < number:
+        if refutation_entry_at(refutation_address(ply, middle, state)).child < number:
             low = middle + 1
         else:
             high = middle
     return bool(
-        low < state.elected_counts[U(ply)] and elected_move_at(elected_address(ply, low, state)).child == number
+        low < state.refutation_counts[U(ply)]
+        and refutation_entry_at(refutation_address(ply, low, state)).child == number
     )
 
 
 @kernel("void(int64, IterativeState)")
 def clean_up_ply(ply: int, state: IterativeState) -> None:
-    """Keep the last move elected in each parent that is itself elected or on the path, and remove all others."""
+    """Keep the last entry of each parent that is on the path or the child of another entry, and remove all others."""
     kept = 0
-    for index in range(state.elected_counts[U(ply)]):
-        entry = elected_move_at(elected_address(ply, index, state))
-        if entry.parent != state.path[U(ply - 1)] and not is_elected(ply - 1, entry.parent, state):
+    for index in range(state.refutation_counts[U(ply)]):
+        entry = refutation_entry_at(refutation_address(ply, index, state))
+        if entry.parent != state.path[U(ply - 1)] and not has_entry(ply - 1, entry.parent, state):
             continue
-        if kept > 0 and elected_move_at(elected_address(ply, kept - 1, state)).parent == entry.parent:
+        if kept > 0 and refutation_entry_at(refutation_address(ply, kept - 1, state)).parent == entry.parent:
             kept -= 1
-        target = elected_move_at(elected_address(ply, kept, state))
+        target = refutation_entry_at(refutation_address(ply, kept, state))
         target.parent, target.child, target.move = entry.parent, entry.child, entry.move
         kept += 1
-    state.elected_counts[U(ply)] = kept
+    state.refutation_counts[U(ply)] = kept
 
 
 @kernel("void(IterativeState)")
@@ -134,15 +135,15 @@ def clean_up(state: IterativeState) -> None:
 
 
 @kernel("void(int64, int64, int64, int64, IterativeState)")
-def elect(ply: int, parent: int, child: int, move: int, state: IterativeState) -> None:
+def store_refutation(ply: int, parent: int, child: int, move: int, state: IterativeState) -> None:
     """Store a move that raised alpha in the position with the number `parent`."""
-    if state.elected == 0:
+    if state.refutations == 0:
         return
-    if state.elected_counts[U(ply)] == state.ply_capacity:
+    if state.refutation_counts[U(ply)] == state.ply_capacity:
         clean_up(state)
-    entry = elected_move_at(elected_address(ply, state.elected_counts[U(ply)], state))
+    entry = refutation_entry_at(refutation_address(ply, state.refutation_counts[U(ply)], state))
     entry.parent, entry.child, entry.move = parent, child, move
-    state.elected_counts[U(ply)] += 1
+    state.refutation_counts[U(ply)] += 1
 
 
 @kernel("int64(int64, IterativeState)")
@@ -153,7 +154,7 @@ def extract_variation(number: int, state: IterativeState) -> int:
         address = find_child(ply, number, state)
         if address == 0:
             break
-        child = elected_move_at(address)
+        child = refutation_entry_at(address)
         state.variation[U(length)] = child.move
         number = child.child
         length += 1
@@ -204,8 +205,8 @@ def evaluate(own: U, opp: U, over: bool, state: IterativeState) -> int:
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: IterativeState) -> int:
     """Search a position; return its value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the horizon, or the end of the game.
-    moves = moves_of(own, opp)
-    over = moves == U(0) and moves_of(opp, own) == U(0)
+    moves = find_moves(own, opp)
+    over = moves == U(0) and find_moves(opp, own) == U(0)
     if depth == 0 or over:
         return evaluate(own, opp, over, state)
     state.otage.evaluation.inner_nodes += 1
@@ -215,21 +216,21 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: I
         number = number_position(ply + 1, state)
         value = -search(opp, own, -beta, -alpha, depth - 1, ply + 1, state)
         if value > alpha:
-            elect(ply + 1, parent, number, PASS_SQUARE, state)
+            store_refutation(ply + 1, parent, number, PASS_SQUARE, state)
         return value
     # Step 3. Search the moves by rank; stop as soon as the opponent would avoid this position.
     moves_of_ply, best = state.plies[U(ply)], -INFINITY
     for index in range(list_moves(moves, moves_of_ply, state)):
         move = int(moves_of_ply.moves[U(index)].move)
-        flips = flips_of(own, opp, move)
+        flips = find_flips(own, opp, move)
         number = number_position(ply + 1, state)
         value = -search(opp ^ flips, own | flips | bit(move), -beta, -alpha, depth - 1, ply + 1, state)
         if reached_node_limit(state):
             return best
         best = max(best, value)
-        # Step 4. A move that raises alpha is elected.
+        # Step 4. Store a move that raises alpha.
         if value > alpha:
-            elect(ply + 1, parent, number, move, state)
+            store_refutation(ply + 1, parent, number, move, state)
             alpha = value
             if alpha >= beta:
                 break
@@ -246,7 +247,7 @@ def search_move(own: U, opp: U, alpha: int, beta: int, depth: int, address: int)
     state = iterative_state_at(address)
     state.last_number = 0
     for ply in range(MAX_DEPTH + 1):
-        state.path[U(ply)] = state.elected_counts[U(ply)] = 0
+        state.path[U(ply)] = state.refutation_counts[U(ply)] = 0
     number = number_position(1, state)
     value = search(own, opp, alpha, beta, depth, 1, state)
     return value, -1 if reached_node_limit(state) else extract_variation(number, state)

@@ -13,10 +13,9 @@ different leaves, every visit counts as a loss until its leaf is evaluated (a *v
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.evaluate.perceptron import PerceptronState, forward
-from awello.kernel import U, kernel
+from awello.kernel import Float32Array, U, kernel
 from awello.layout import Layout
 from awello.rules.game import PASS, is_over, legal_moves, score
 from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, append_node, expand
@@ -31,9 +30,6 @@ class LeafBatch(Layout):
 
     count: int
     paths: Annotated[list[TreePath], BATCH_SIZE]
-
-
-Reals = npt.NDArray[np.float32]
 
 
 # ---- the steps of a simulation --------------------------------------------------------------------------------------
@@ -84,7 +80,7 @@ def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
 
 
 @kernel("void(TreeNode[::1], TreeNode, float32[::1])")
-def set_priors(nodes: Nodes, parent: TreeNode, logits: Reals | list[float]) -> None:
+def set_priors(nodes: Nodes, parent: TreeNode, logits: Float32Array | list[float]) -> None:
     """Set the priors of a node's children to the softmax of their logits."""
     first = parent.first_child
     end = first + parent.child_count
@@ -101,7 +97,7 @@ def set_priors(nodes: Nodes, parent: TreeNode, logits: Reals | list[float]) -> N
 
 @kernel("float64(TreeNode[::1], TreeState, int64, float32[::1], PerceptronState)")
 def evaluate_leaf(
-    nodes: Nodes, state: TreeState, leaf: int, weights: Reals, perceptron_state: PerceptronState
+    nodes: Nodes, state: TreeState, leaf: int, weights: Float32Array, perceptron_state: PerceptronState
 ) -> float:
     """Step 3, evaluate: return the value of a leaf for the player to move, and set the priors of new children."""
     node = nodes[U(leaf)]
@@ -125,7 +121,7 @@ def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
 def run_simulations(
-    nodes: Nodes, state: TreeState, weights: Reals, perceptron_state: PerceptronState, simulations: int
+    nodes: Nodes, state: TreeState, weights: Float32Array, perceptron_state: PerceptronState, simulations: int
 ) -> None:
     """Run this many simulations with evaluations by a perceptron."""
     for _ in range(simulations):
@@ -189,7 +185,9 @@ def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, simulations
 
 
 @kernel("void(TreeNode[::1], TreeState, LeafBatch, float32[:, ::1], float32[::1])")
-def resolve_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, logits: Reals, values: Reals) -> None:
+def resolve_leaves(
+    nodes: Nodes, state: TreeState, batch: LeafBatch, logits: Float32Array, values: Float32Array
+) -> None:
     """Expand the leaves of a batch and backpropagate their evaluations."""
     for number in range(batch.count):
         path = batch.paths[U(number)]

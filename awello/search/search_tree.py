@@ -1,10 +1,10 @@
 """The textbook searches in plain Python, which keep every node so that the tree can be drawn.
 
-A `Source` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.  A
-child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as those
-that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how they
-state values and windows: minimax from the point of view of the maximiser, negamax from the point of view of the mover
-at each node.
+A `TreeSource` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.
+A child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as
+those that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how
+they state values and windows: minimax from the point of view of the maximiser, negamax from the point of view of the
+mover at each node.
 """
 
 import json
@@ -40,7 +40,7 @@ class ListSource:
         """The name of the mover."""
         return "MAX" if self.maximising else "MIN"
 
-    def children(self) -> "list[tuple[str, Source]]":
+    def children(self) -> "list[tuple[str, TreeSource]]":
         """Return the children, each after the name of its move; a leaf has no children."""
         parts = self.content if isinstance(self.content, list) else []
         return [("", ListSource(part, not self.maximising)) for part in parts]
@@ -71,7 +71,7 @@ class PositionSource:
     def mover(self) -> str:
         return self.position.side_name
 
-    def children(self) -> "list[tuple[str, Source]]":
+    def children(self) -> "list[tuple[str, TreeSource]]":
         position = replace(self.position, past=frozenset())
         moves = position.legal_moves() if self.depth else ()
         child = replace(self, depth=self.depth - 1, maximising=not self.maximising)
@@ -80,13 +80,13 @@ class PositionSource:
     def value(self) -> float:
         position, evaluator = replace(self.position, past=frozenset()), self.evaluator
         own, opp = U(position.own), U(position.opp)
-        return int(evaluate(int(position.game), evaluator.heuristic, own, opp, position.over, evaluator.state))
+        return int(evaluate(int(position.game), evaluator.heuristic_id, own, opp, position.over, evaluator.state))
 
     def peek_value(self) -> float | None:
         return None
 
 
-Source = ListSource | PositionSource
+TreeSource = ListSource | PositionSource
 
 
 def parse_lists(text: str) -> ListSource:
@@ -139,7 +139,7 @@ class SearchNode:
 
     name: str
     """The move that leads to this node; empty at the root and in nested lists."""
-    source: Source = field(repr=False)
+    source: TreeSource = field(repr=False)
     children: "list[SearchNode]" = field(default_factory=list)
     value: float | None = None
     """The value from the algorithm's view (see `to_view`); None if the node was never visited."""
@@ -325,7 +325,7 @@ def check_algorithm(name: str) -> None:
         raise ConfigError(f"{name!r} is not a textbook search: choose {', '.join(TEXTBOOK_ALGORITHMS)}")
 
 
-def search_tree(algorithm: str, source: Source, label: str = "") -> SearchTree:
+def search_tree(algorithm: str, source: TreeSource, label: str = "") -> SearchTree:
     """Search the tree of a source; raise `ConfigError` if it is too large to draw or the algorithm is unknown."""
     check_algorithm(algorithm)
     tree = SearchTree(algorithm, SearchNode("", source), label or algorithm)

@@ -15,7 +15,7 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search import alphabeta_tt, negamax
 from awello.search.alphabeta_tt import AlphaBetaEntry, AlphaBetaState
-from awello.search.negamax import NO_CUTS
+from awello.search.negamax import NO_CUTOFFS
 
 
 class AlphaBetaEvaluator(Evaluator):
@@ -48,9 +48,9 @@ def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator
     started = time.perf_counter()
     evaluator.prepare(position, depth)
     evaluator.state_array["inner_nodes"] = 1
-    evaluator.state_array["cut_margin"] = NO_CUTS if algorithm in MINIMAX_ALGORITHMS else evaluator.cut_margin
-    search, max_value, candidates = ALGORITHMS[algorithm], EXACT_SCALE * position.game.points, []
-    tail, best = (depth - 1, evaluator.heuristic, evaluator.address), -max_value
+    evaluator.state_array["cutoff_margin"] = NO_CUTOFFS if algorithm in MINIMAX_ALGORITHMS else evaluator.cutoff_margin
+    search, max_value, candidates = ALGORITHMS[algorithm], EXACT_SCALE * position.game.max_score, []
+    tail, best = (depth - 1, evaluator.heuristic_id, evaluator.address), -max_value
     for move in position.legal_moves():
         child = position.after(move)
         value = -int(search(int(position.game), U(child.own), U(child.opp), -max_value, 1 - best, *tail))

@@ -412,7 +412,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
         timer.start()
     contest = Contest.load(folder)
     try:
-        play_tournament(contest.stored.config.to_tournament(), folder)
+        play_tournament(contest.stored.config.to_tournament(), out=folder)
     except Exception as error:
         contest.stored.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()

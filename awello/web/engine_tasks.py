@@ -171,15 +171,15 @@ class TaskRunner:
         self.engines[game] = engine or Engine(game, hash=ENGINE_HASH_MIB, random_hash=True)
         return self.engines[game]
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit, multipv: int = 1) -> Iterator[Analysis]:
         """Yield only the final result of a search; a search that ended before the task was paused is not repeated."""
-        for _ in self._search(position, limit, best):
+        for _ in self._search(position, limit, multipv):
             pass
         answer = self.progress.searches[position, limit.depth].analysis
         assert answer is not None
         yield answer
 
-    def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
+    def _search(self, position: Position, limit: Limit, multipv: int) -> Iterator[Analysis]:
         """Search a position up to a limit; yield each result that is at least as deep as the stored result.
 
         Raise `TaskStopped` if the task is stopped before the time of the limit is used up.
@@ -189,7 +189,7 @@ class TaskRunner:
             return
         started, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
         left = replace(limit, seconds=max(0.0, seconds - before))
-        for analysis in self.get_engine(position.game).analyse(position, left, best):
+        for analysis in self.get_engine(position.game).analyse(position, left, multipv):
             search.seconds, search.nodes = before + perf_counter() - started, nodes + analysis.nodes
             known = search.analysis
             if known is None or (analysis.depth, analysis.confidence) >= (known.depth, known.confidence):

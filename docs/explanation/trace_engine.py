@@ -19,13 +19,13 @@ from awello.engine.othello_state import odd_quadrants
 from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, margin_of, shallow_depth
 from awello.engine.tablebase import DEFAULT_SEEDS
 from awello.engine.thread_state import NO_MOVE
-from awello.engine.transposition_table import hash_of
-from awello.evaluate.patterns import DISC_VALUE, fill_row
+from awello.engine.transposition_table import hash_position
+from awello.evaluate.patterns import DISC_VALUE, fill_indices
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
-from awello.rules.awale import ROW_MASK, seeds_in, sow
+from awello.rules.awale import ROW_MASK, count_seeds, sow
 from awello.rules.game import Game
 
 POSITIONS = list(parse_transcript(BENCH_GAMES[2]).positions())
@@ -59,7 +59,7 @@ def trace_othello_plan() -> Iterator[str]:
             return result
 
         engine.search_threads.search = record  # type: ignore[method-assign]
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         yield "depth confidence value  move    nodes  principal variation"
         for analysis in OthelloIterativeSearch(engine.search_threads, OTHELLO).deepen(Limit()):
             pv, depth, confidence = OTHELLO.format_moves(analysis.pv[:8]), analysis.depth, analysis.confidence
@@ -68,7 +68,7 @@ def trace_othello_plan() -> Iterator[str]:
     yield "\ndepth confidence  window   result"
     for request, result in requests:
         if request.depth == request.position.empties == OTHELLO.empties:
-            confidence = CONFIDENCE_PERCENT[request.selectivity]
+            confidence = CONFIDENCE_PERCENT[request.precision]
             row = f"{request.depth:5} {confidence:8} % ({request.alpha:+}, {request.beta:+})"
             yield f"{row}   {'at least' if result.value >= request.beta else 'at most'} {result.value:+}"
 
@@ -88,7 +88,7 @@ def trace_exact_search() -> Iterator[str]:
 def count_exact_nodes(position: Position, keep_table: bool, keep_guess: bool) -> int:
     """Count the nodes of the exact search."""
     with Engine(hash=16) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         search = OthelloIterativeSearch(engine.search_threads, position)
         for depth, selectivity in search.plan(Limit()):
             if selectivity == NO_SELECTIVITY and depth == position.empties:
@@ -104,7 +104,7 @@ def count_exact_nodes(position: Position, keep_table: bool, keep_guess: bool) ->
 def trace_othello_node() -> Iterator[str]:
     """Yield the steps at the first node below the root, when the second selective search reaches it."""
     with Engine(hash=16) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         search = OthelloIterativeSearch(engine.search_threads, OTHELLO)
         for depth, selectivity in search.plan(Limit()):
             search.results = search.search_multipv(depth, selectivity)
@@ -120,21 +120,21 @@ def trace_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[s
     """Yield the steps of `midgame.search` at a node that is searched to the end of the game."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     moves, state.selectivity = bitboard_of(node.legal_moves()), SECOND_SELECTIVITY
-    fill_row(node.own, node.opp, state.pattern_rows[depth])
+    fill_indices(node.own, node.opp, state.pattern_indices[depth])
     yield f"window ({alpha:+}, {beta:+}), depth {depth}, selectivity {SECOND_SELECTIVITY}"
     yield f"step 4: stable discs are counted from alpha {2 * depth - midgame.STABILITY_MIDGAME_SLACK:+}"
-    key = hash_of(own, opp, state.multipliers)
-    data = transposition_table.probe_tt(transposition_table.bucket_of(key, state), key)
-    yield f"step 4: table: {format_entry(node, data)}"
+    key = hash_position(own, opp, state.multipliers)
+    entry = transposition_table.probe_tt(transposition_table.find_bucket(key, state), key)
+    yield f"step 4: table: {format_entry(node, entry)}"
     yield from trace_probcut(node, alpha, beta, state)
     bound = midgame.bound_by_children(own, opp, moves, depth, SECOND_SELECTIVITY, state)
     yield f"step 6: bound by children: {bound if bound != NO_SCORE else 'none'}"
     yield "step 7: move replies corners odd value   key"
-    yield from trace_move_order(node, data, moves, state)
+    yield from trace_move_order(node, entry, moves, state)
     state.nodes = 0
     value = midgame.search(own, opp, moves, alpha, beta, depth, state)
-    data = transposition_table.probe_tt(transposition_table.bucket_of(key, state), key)
-    yield f"step 9: {value:+} after {state.nodes:,} nodes; table: {format_entry(node, data)}"
+    entry = transposition_table.probe_tt(transposition_table.find_bucket(key, state), key)
+    yield f"step 9: {value:+} after {state.nodes:,} nodes; table: {format_entry(node, entry)}"
     yield f"after {CUT_MOVE}, window ({-beta:+}, {-alpha:+}):"
     yield from trace_probcut(node.play(CUT_MOVE), -beta, -alpha, state)
 
@@ -142,7 +142,7 @@ def trace_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[s
 def trace_probcut(node: Position, alpha: int, beta: int, state: Any) -> Iterator[str]:
     """Yield the ProbCut searches tried at a node; limits too far from the evaluation are not tried."""
     own, opp, depth, reduced = U(node.own), U(node.opp), node.empties, shallow_depth(node.empties, True)
-    fill_row(node.own, node.opp, state.pattern_rows[depth])
+    fill_indices(node.own, node.opp, state.pattern_indices[depth])
     margin = margin_of(SECOND_SELECTIVITY, depth, depth, reduced, state.probcut) / DISC_VALUE
     value = midgame.evaluate(own, opp, depth, state) / DISC_VALUE
     low, high = midgame.probcut_limits(own, opp, alpha, beta, depth, reduced, state)
@@ -154,31 +154,31 @@ def trace_probcut(node: Position, alpha: int, beta: int, state: Any) -> Iterator
         yield f"step 5: {reduced} plies: {value:+}, {'cut' if value >= high else 'no cut'}"
 
 
-def format_entry(node: Position, data: int) -> str:
+def format_entry(node: Position, entry: int) -> str:
     """Format an entry of the transposition table."""
-    moves = transposition_table.move_of(data), transposition_table.second_move_of(data)
+    moves = transposition_table.entry_move(entry), transposition_table.entry_second_move(entry)
     names = " ".join(node.format_move(move) for move in moves if move != NO_MOVE)
-    search = f"depth {transposition_table.depth_of(data)}, selectivity {transposition_table.selectivity_of(data)}"
-    bounds = f"{transposition_table.lower_bound_of(data):+} to {transposition_table.upper_bound_of(data):+}"
-    return f"{bounds}, {search}, moves {names or 'none'}"
+    depth, selectivity = transposition_table.entry_depth(entry), transposition_table.entry_selectivity(entry)
+    bounds = f"{transposition_table.entry_lower_bound(entry):+} to {transposition_table.entry_upper_bound(entry):+}"
+    return f"{bounds}, depth {depth}, selectivity {selectivity}, moves {names or 'none'}"
 
 
-def trace_move_order(node: Position, data: int, moves: U, state: Any) -> Iterator[str]:
+def trace_move_order(node: Position, entry: int, moves: U, state: Any) -> Iterator[str]:
     """Yield the moves of a node in search order, with the terms of their keys."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     listed, odd = state.move_lists[depth], int(odd_quadrants(~(own | opp)))
-    midgame.init_move_list(data, moves, False, listed, state)
+    midgame.init_move_list(entry, moves, False, listed, state)
     while (square := midgame.next_move(own, opp, moves, depth, listed, state)) != NO_MOVE:
         child, replies, key = (
             node.after(square),
             int(listed.current.replies),
             int(listed.current.sort_key) >> 8,
         )
-        fill_row(child.own, child.opp, state.pattern_rows[depth - 1])
+        fill_indices(child.own, child.opp, state.pattern_indices[depth - 1])
         plies, infinity = midgame.sorting_depth(depth), midgame.INFINITY
         value = midgame.shallow_search(U(child.own), U(child.opp), U(replies), plies, -infinity, infinity, state)
         value /= DISC_VALUE
-        shown = " hint" if square == listed.tt_move else f"{key - midgame.KEY_OFFSET:5}" if key else "second"
+        shown = " hint" if square == listed.tt_move else f"{key - midgame.SORT_KEY_OFFSET:5}" if key else "second"
         corners, is_odd = (replies & int(CORNERS)).bit_count(), "yes" if odd >> square & 1 else "no"
         terms = f"{replies.bit_count():7} {corners:7} {is_odd:>3}"
         yield f"        {node.format_move(square):>4} {terms} {value:+6.1f} {shown}"
@@ -208,7 +208,7 @@ def trace_last_squares() -> Iterator[str]:
 def trace_awale_plan() -> Iterator[str]:
     """Yield the searches of each depth, then the first node below the root, when the next search reaches it."""
     with Engine(AWALE.game, hash=16) as engine:
-        engine.search_threads.start()
+        engine.search_threads.begin_search()
         search = AwaleIterativeSearch(engine.search_threads, AWALE)
         yield f"{AWALE}\n\ndepth   value move      nodes"
         for depth in range(1, AWALE_DEPTH):
@@ -222,7 +222,7 @@ def trace_awale_plan() -> Iterator[str]:
 def trace_awale_node(node: Position, state: Any) -> Iterator[str]:
     """Yield the table entry of a node and its moves in search order, with the terms of their priorities."""
     own, opp, row = U(node.own) & ROW_MASK, U(node.opp) & ROW_MASK, state.stack[PAST_PLIES + 1]
-    entry = awale_transposition_table.probe_tt(hash_of(own, opp, state.multipliers), state)
+    entry = awale_transposition_table.probe_tt(hash_position(own, opp, state.multipliers), state)
     best, value = awale_transposition_table.entry_pit(entry), awale_transposition_table.entry_value(entry) / SEED_VALUE
     bound = BOUNDS[int(U(entry) >> awale_transposition_table.BOUND_SHIFT & awale_transposition_table.BOUND_MASK)]
     yield f"{node}\n"
@@ -232,7 +232,7 @@ def trace_awale_node(node: Position, state: Any) -> Iterator[str]:
     others = bitboard_of(pit for pit in node.legal_moves() if pit != best)
     count = awale_kernels.sort_moves(own, opp, others, 0, AWALE_DEPTH - 1, row, state)
     for pit in [best, *(int(awale_kernels.pit_of(move)) for move in row.moves[:count])]:
-        captures = seeds_in(sow(state.game, own, opp, pit)[2])
+        captures = count_seeds(sow(state.game, own, opp, pit)[2])
         sowing = int(awale_kernels.sowing_index(own, pit))
         killer = "yes" if int(row.killer) == sowing else "no"
         shown = "  table" if pit == best else ""

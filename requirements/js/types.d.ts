@@ -52,7 +52,7 @@ interface SaveResult { moves: string; number?: number; error?: string; tags?: Re
 interface ErrorInfo { code?: string; message?: string; params?: Record<string, unknown> }
 // ---- server messages
 interface Rules {
-  name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
+  name: string; family: Family; unit: string; max_score: number; start: string; inaccuracy: number;
   has_draw_offers: boolean; heuristics: string[]; opponents: string[];
 }
 interface Effect { flips: string[]; sown: string[]; captured: [pit: string, seeds: number][] }

@@ -134,7 +134,7 @@ function drawBanner(game) {
 function drawGraph({ rules, family, line, current }) {
   const points = line.map((node) => ({ ply: node.ply, ...nodeValues(node), side: node.parent?.position?.side ?? 0, name: node.move }));
   byId("graph").config = {
-    points, current: current.ply, length: family === "othello" ? rules.points - 4 : 60, maxValue: rules.points,
+    points, current: current.ply, length: family === "othello" ? rules.max_score - 4 : 60, maxValue: rules.max_score,
     sides: [0, 1].map((side) => sideName(family, side)), unit: rules.unit,
   };
 }

@@ -43,7 +43,7 @@ export class Editor {
   /** Seeds not placed yet. */
   get inHand() {
     if ("cells" in this.board) return 0;
-    return RULES[this.variant].points - [...this.board.pits, ...this.board.captured].reduce((sum, seeds) => sum + seeds, 0);
+    return RULES[this.variant].max_score - [...this.board.pits, ...this.board.captured].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** Clear the board. */
