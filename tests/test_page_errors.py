@@ -109,6 +109,21 @@ ERRORS_IN_FRENCH = [
 ]
 
 
+def test_a_typed_address_is_not_overwritten(visitor: Visitor) -> None:
+    """The page may write its address between the change of the address and the event that reports it."""
+    page = visitor.open("#othello?moves=f5d6*")
+    expect_moves(page, "f5d6*")
+    page.evaluate(
+        """async () => {
+          const { notifyChange } = await import("/static/js/store.js");
+          location.hash = "#othello?moves=c4c3*";
+          notifyChange("game");
+        }"""
+    )
+    expect(page.locator("move-list")).to_contain_text("c3")
+    expect_moves(page, "c4c3*")
+
+
 def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
     with open_window(browser, address, locale="fr-FR") as visitor:
         visitor.allow_errors(REFUSAL)

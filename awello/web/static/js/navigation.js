@@ -12,7 +12,7 @@ import { loadRecentGames, saveRecentGame, saveSetting, settings } from "./settin
 import { notifyChange, state } from "./store.js";
 
 let key = ""; // of the game in the list of recent games
-let link = ""; // the address last written
+let link = ""; // the address last written or followed
 /** @type {Game | null} */
 let pendingGame = null; // the latest game to open
 
@@ -69,13 +69,18 @@ export async function openLink(hash) {
 
 /** Follow a typed address, or the browser's history. */
 export async function handleAddressChange() {
-  if (location.hash !== link && !(await openLink(location.hash))) notifyChange("game");
+  if (location.hash === link) return;
+  link = location.hash;
+  if (!(await openLink(link))) notifyChange("game");
 }
 
-/** Write the game to the address and its times to the history, to survive a reload. */
+/**
+ * Write the game to the address and its times to the history, to survive a reload.
+ * An address that has just been typed is kept: the event that reports it follows.
+ */
 export function updateAddress() {
   const { game } = state;
-  if (!game?.current.position || game.current.position.provisional) return;
+  if (!game?.current.position || game.current.position.provisional || (link && location.hash !== link)) return;
   const turn = game.clubGame?.mayMove(game.current);
   document.title = `${turn ? t("club.turn", { side: sideName(game.family, game.side) }) : t(`game.${game.variant}`)} – Awello`;
   const address = linkTo(game);
