@@ -1,5 +1,6 @@
 """The exceptions of Awello.  Each message is one sentence: what is wrong with which value, then what to do."""
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -44,3 +45,9 @@ class ConfigError(AwelloError):
     """An option, a configuration file or an openings file is invalid."""
 
     code = "config"
+
+
+def join_choices(choices: Iterable[object]) -> str:
+    """Join the texts of choices, as in `a, b or c`."""
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last

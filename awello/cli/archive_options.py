@@ -10,7 +10,7 @@ import typer
 
 from awello.archive.archive import Archive, GameFilter, parse_years
 from awello.cli.options import Size, Variant
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.formats.transcript import parse_transcript, split_transcript
 from awello.position import Position
 from awello.rules.game import Game, find_game
@@ -72,7 +72,7 @@ class GameOptions:
     def make_filter(self, moves: str = "") -> GameFilter:
         """Build the filter; --game without --size or --variant selects every size or variant."""
         if self.result and self.result not in RESULT_BY_OPTION:
-            raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULT_BY_OPTION)}")
+            raise ConfigError(f"{self.result!r} is not a result: choose {join_choices(RESULT_BY_OPTION)}")
         games: tuple[Game, ...] = ()
         if (chosen := self.parse_game()) is not None:
             family = tuple(game for game in Game if game.family == chosen.family)

@@ -28,6 +28,7 @@ from awello.club.tournament import (
     ClubTournament,
     TournamentPairing,
 )
+from awello.errors import join_choices
 from awello.limits import Clock
 from awello.rules.game import Game
 
@@ -102,7 +103,7 @@ def create_tournament(
             max=MAX_NAME_CHARS,
         )
     if system not in SYSTEMS:
-        message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS[:-1])} or {SYSTEMS[-1]}"
+        message = f"{system!r} is not a tournament system: choose {join_choices(SYSTEMS)}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
         message = f"choose 1 to {MAX_ROUNDS} rounds for a Swiss tournament; omit the number of rounds for a round robin"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from awello.errors import ConfigError, NotationError
+from awello.errors import ConfigError, NotationError, join_choices
 from awello.evaluate.evaluator import Evaluator
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
 from awello.kernel import U
@@ -322,7 +322,7 @@ def search(tree: SearchTree, node: SearchNode, alpha: float = -math.inf, beta: f
 def check_algorithm(name: str) -> None:
     """Raise `ConfigError` if there is no textbook search with this name."""
     if name not in TEXTBOOK_ALGORITHMS:
-        raise ConfigError(f"{name!r} is not a textbook search: choose {', '.join(TEXTBOOK_ALGORITHMS)}")
+        raise ConfigError(f"{name!r} is not a textbook search: choose {join_choices(TEXTBOOK_ALGORITHMS)}")
 
 
 def search_tree(algorithm: str, source: TreeSource, label: str = "") -> SearchTree:
