@@ -218,4 +218,4 @@ def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no games"):
         positions.read_games(tmp_path)
     wrong = awello("train", "foo", "--data", str(tmp_path))
-    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "No such command 'foo'" in wrong.stderr
+    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "there is no command foo" in wrong.stderr
