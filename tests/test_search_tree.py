@@ -359,7 +359,7 @@ INVALID_COMMANDS = [
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
     (
         ("othello", "--search", "alphabeta,tt_entries=9"),
-        "tt_entries cannot be set for a search tree: choose from square_table, thresholds, corners",
+        "tt_entries cannot be set for a search tree: choose square_table, thresholds or corners",
     ),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),

@@ -218,7 +218,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
         (("othello", "tests"), "tests: Is a directory"),
         (("othello", "-" * 63 + " X"), "the board has 63 squares"),
         (("othello", f"{START4}; A1:+2;"), "a1 is not a legal move"),
-        (("othello", "f5f5"), "move 2 of the transcript: f5 is not a legal move"),
+        (("othello", "f5f5"), "move 2: f5 is not a legal move"),
         (("othello", "start", "--size", "5"), "size 5: choose 4, 6 or 8"),
         (("othello", START4, "--size", "6"), "position 1 has a board of size 4, not 6"),
         (("othello", "start", "--threads", "0"), "--threads"),

@@ -77,6 +77,9 @@ def read_record(text: str, game: Game | None) -> Record:
     try:
         record = detect_game(content, game).record
     except NotationError as error:
+        if game is not None and error.code == "other_game":
+            option = "--variant" if game.variant else "--size"
+            raise ConfigError(f"{str(error).partition(':')[0]}: omit {option}") from None
         if not is_file and Path(text).suffix[1:].isalnum():
             reason = f"the argument is not a game ({error})"
             raise ConfigError(f"file {text!r} does not exist, and {reason}; check the path or the moves") from None
