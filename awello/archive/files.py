@@ -101,6 +101,8 @@ def choose_format(out: Path, name: str | None = None) -> Format:
     """Return the format with the given name or, without a name, the format that belongs to the extension of `out`."""
     formats_by_suffix = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else formats_by_suffix.get(out.suffix.lower())
+    if format is None and str(out) == "-":
+        raise ConfigError("standard output has no file extension: give --format")
     if format is None:
         raise ConfigError(
             f"{out.name!r} has no known extension: use {join_choices(formats_by_suffix)}, or give --format"

@@ -43,6 +43,12 @@ COMMANDS = {  # command: (help text, modules to import; default: the module with
     "warmup": ("Compile all kernels for this machine.",),
 }
 
+FILE_PROBLEMS: dict[type[OSError], str] = {
+    FileNotFoundError: "no such file or folder; check the path",
+    FileExistsError: "this is a file; give a folder",
+    IsADirectoryError: "this is a folder; give a file",
+}
+
 
 class LazyGroup(TyperGroup):
     """Imports a command's modules only when that command is run."""
@@ -109,7 +115,8 @@ def run() -> int:
     except BrokenPipeError:  # the program that reads the output has exited
         return 1  # as Typer and Rich do in this case
     except OSError as error:
-        return print_error(f"{error.filename or 'output'}: {error.strerror or error}")
+        problem = FILE_PROBLEMS.get(type(error), f"{error.strerror or error}")
+        return print_error(f"{error.filename or 'output'}: {problem}")
     except (KeyboardInterrupt, typer.Abort):
         return print_error("interrupted", 130)
     finally:
