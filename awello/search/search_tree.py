@@ -94,8 +94,10 @@ def parse_lists(text: str) -> ListSource:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        near = repr(text[error.pos : error.pos + 10]) if error.pos < len(text) else "the end"
-        raise NotationError(f"{error.msg} at {near}: write nested lists of numbers, such as {EXAMPLE_TREE}") from None
+        where = f"the error is at {text[error.pos : error.pos + 10]!r}" if error.pos < len(text) else "it is incomplete"
+        raise NotationError(
+            f"{text[:20]!r} is not a tree ({where}): write nested lists such as {EXAMPLE_TREE}"
+        ) from None
     except (RecursionError, ValueError):
         raise NotationError(
             f"{text[:20]!r}... is nested too deeply or contains too long a number: "
