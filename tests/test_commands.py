@@ -45,7 +45,9 @@ def test_match_gives_the_same_results_twice() -> None:
 def test_match_prints_a_summary() -> None:
     done = awello("match", "awale", "greedy", "random", "--games", "4")
     assert done.returncode == 0
-    assert all(part in done.stdout for part in ("games won", "seeds held", "mean time", "maximum time", "moves played"))
+    assert all(
+        part in done.stdout for part in ("games won", "seeds held", "average time", "maximum time", "moves played")
+    )
 
 
 def test_players_and_version_and_help() -> None:
@@ -186,6 +188,15 @@ INVALID_COMMANDS = [
     (("match", "othello", "random", "random", "--records"), "--json"),
     (("perft", "awale", "3", "--position", BOARD_WITH_63_SQUARES), "the diagram has"),
     (("run", "missing.yaml"), "missing.yaml"),
+    (("serve", "--no-archive", "--archive", "a.sqlite"), "--archive and --no-archive are mutually exclusive: omit one"),
+    (("match", "othello", "alphabeta@2.5", "random"), "player alphabeta@2.5 needs a depth from 1 to 64, such as"),
+    (("match", "othello", "random", "champion@2,weights=no"), "weights file 'no' does not exist: check the path, or"),
+    (("match", "awale", "random", "champion@2,weights=no"), "weights file 'no' does not exist: check the path, or"),
+    (("probcut", "--out", "README.md"), "README.md: this is a file; give a folder"),
+    (
+        ("tournament", "othello", "random", "greedy", "--max-memory", "-1"),
+        "--max-memory -1 is too small: give at least 1",
+    ),
     (("nonsense",), "awello: there is no command nonsense; see 'awello --help'\n"),
     (("matc",), "awello: there is no command matc (did you mean match?); see 'awello --help'\n"),
     (("perft",), "awello: GAME is missing; see 'awello perft --help'\n"),
