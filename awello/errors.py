@@ -79,4 +79,5 @@ def describe_invalid_value(name: str, error: Mapping[str, Any]) -> str:
     value = error["input"] if len(repr(error["input"])) <= MAX_QUOTED_CHARS else "..."
     kind, texts = error["type"], INVALID_VALUE_TEXTS
     text = texts.get(kind) or texts.get(kind.partition("_")[0], "{name}: {message}")
-    return text.format(name=name, value=value, message=error["msg"], **error.get("ctx", {}))
+    context = {key: str(each).removesuffix(".0") for key, each in error.get("ctx", {}).items()}
+    return text.format(name=name, value=value, message=error["msg"], **context)

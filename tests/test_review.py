@@ -182,7 +182,8 @@ def test_a_summary_counts_the_losses_in_choices() -> None:
     assert found.mean_loss == pytest.approx(27.8 / 6)
     assert found.accuracy == pytest.approx(100 * 2 ** (-27.8 / 30))
     assert [review.mark for review in reviews] == ["", "?!", "?", "?", "??", ""]
-    assert "in 6 choices; 1 ?!, 2 ?, 1 ??" in format_summary("Black", found)
+    shown = "average loss 4.63 discs per move; 1 ?!, 2 ?, 1 ??"
+    assert format_summary("Black", found, "discs") == f"Black: accuracy 52.6 %, {shown}"
     nothing = summarise(reviews, 1)
     assert (nothing.moves, nothing.accuracy) == (0, 100)
     assert summarise(reviews[:1], 0).accuracy == 100

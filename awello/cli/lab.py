@@ -58,7 +58,7 @@ def lab(
     * championship: round robin of heuristics with different square tables at equal depth.
     * benchmark: games of each heuristic against the player random.
     * ordering: nodes saved by move ordering, learnt before or during the games (Awalé).
-    * heuristics: round robin of the nine players of report 1 (Awalé).
+    * heuristics: round robin of the nine players of report 1 (Awalé; see docs/sources.md).
     * otage: leaves saved by hints from the previous search depth (Othello).
     * learning: learning curves of the network, and its strength against other players (Othello).
     """
