@@ -40,9 +40,11 @@ def duel(
     elo0: Annotated[float, typer.Option(help="Null hypothesis: advantage of A in Elo", metavar="ELO")] = 0.0,
     elo1: Annotated[float, typer.Option(help="Alternative hypothesis: advantage of A in Elo", metavar="ELO")] = 20.0,
     alpha: Annotated[
-        float, typer.Option(help="Accepted rate of false positives, from 0 to 0.5", metavar="RATE")
+        float, typer.Option(help="Accepted rate of false positives, between 0 and 0.5", metavar="RATE")
     ] = 0.05,
-    beta: Annotated[float, typer.Option(help="Accepted rate of false negatives, from 0 to 0.5", metavar="RATE")] = 0.05,
+    beta: Annotated[
+        float, typer.Option(help="Accepted rate of false negatives, between 0 and 0.5", metavar="RATE")
+    ] = 0.05,
     fixed: Annotated[bool, typer.Option("--fixed", help="Play all games without stopping early")] = False,
     seed: Seed = 0,
     openings: Openings = None,

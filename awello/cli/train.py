@@ -50,7 +50,7 @@ def patterns(
     data: Annotated[
         list[Path],
         typer.Option(
-            help="Games: a file, or a folder with games.jsonl, wthor/*.wtb or games/*.gz; can be repeated",
+            help="Games: a file, or a folder with games.jsonl, wthor/NAME.wtb or games/NAME.gz; can be repeated",
             metavar="PATH",
         ),
     ],
