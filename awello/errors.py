@@ -1,5 +1,6 @@
 """The exceptions of Awello.  Each message is one sentence: what is wrong with which value, then what to do."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -44,3 +45,39 @@ class ConfigError(AwelloError):
     """An option, a configuration file or an openings file is invalid."""
 
     code = "config"
+
+
+def join_choices(choices: Iterable[object]) -> str:
+    """Join the texts of choices, as in `a, b or c`."""
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+MAX_QUOTED_CHARS = 40  # of an invalid value
+INVALID_VALUE_TEXTS = {  # by the type of pydantic's error, or by its first word
+    "int": "{name} {value!r} is not a whole number: give a number such as 7",
+    "float": "{name} {value!r} is not a number: give a number such as 0.5",
+    "finite": "{name} {value} is not finite: give a number such as 0.5",
+    "bool": "{name} {value!r} is not true or false: give one of them",
+    "string": "{name} {value!r} is not a text: write it in quotes",
+    "path": "{name} {value!r} is not a path: write it in quotes",
+    "list": "{name} {value!r} is not a list: write values in brackets, such as [20, 50]",
+    "dict": "{name} {value!r} has no keys: write keys and values",
+    "model": "{name} {value!r} has no keys: write keys and values",
+    "greater": "{name} {value} is too small: give at least {ge}",
+    "less": "{name} {value} is too large: give at most {le}",
+    "too_short": "{name} has too few values ({actual_length}): give at least {min_length}",
+    "too_long": "{name} has too many values ({actual_length}): give at most {max_length}",
+    "literal": "{name} {value!r} is unknown: choose {expected}",
+    "missing": "{name} is missing: add it",
+    "value": "{name}: {error}",
+}
+
+
+def describe_invalid_value(name: str, error: Mapping[str, Any]) -> str:
+    """Describe an error of pydantic, an item of `ValidationError.errors()`, for the option or key `name`."""
+    value = error["input"] if len(repr(error["input"])) <= MAX_QUOTED_CHARS else "..."
+    kind, texts = error["type"], INVALID_VALUE_TEXTS
+    text = texts.get(kind) or texts.get(kind.partition("_")[0], "{name}: {message}")
+    context = {key: str(each).removesuffix(".0") for key, each in error.get("ctx", {}).items()}
+    return text.format(name=name, value=value, message=error["msg"], **context)

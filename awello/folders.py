@@ -55,11 +55,15 @@ def _folder(variable: str, mac: str, windows: str, unix: str, default: str) -> P
 @contextmanager
 def draft_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path whose file replaces `path` on success and is removed after an error."""
-    path = path.resolve()  # replaces the target of a symbolic link, not the link
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    target = path.resolve()  # replaces the target of a symbolic link, not the link
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         yield draft
-        draft.replace(path)
+        draft.replace(target)
+    except OSError as error:
+        if error.filename == str(draft):
+            error.filename = str(path)  # errors name the file that the user gave
+        raise
     finally:
         draft.unlink(missing_ok=True)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from awello import drawing
-from awello.errors import IllegalMoveError, NotationError
+from awello.errors import IllegalMoveError, NotationError, join_choices
 from awello.kernel import U
 from awello.rules import game
 from awello.rules.awale import MAJORITY_SEEDS
@@ -143,7 +143,7 @@ class Position:
             return "the game is over: no move can be played"
         if moves == (PASS,):
             return f"{self.side_name} has no move and must pass"
-        legal = ", ".join(map(self.format_move, moves))
+        legal = join_choices(map(self.format_move, moves))
         name = self.format_move(move) if move in (PASS, *self.all_moves()) else str(move)
         return f"{name} {self.game.adapter.explain_illegal(self.own, move)}: {self.side_name} can play {legal}"
 

@@ -250,9 +250,12 @@ def test_two_processes_can_write_concurrently(archive: Archive) -> None:
 def test_invalid_locations(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 100)
     for location, message in (
-        (tmp_path / "text", "text' cannot be used: file is not a database"),
+        (tmp_path / "text", "text' cannot be used: file is not a database; check the file, or give another one"),
         ("mysql://host/name", "give a file, or postgresql"),
-        ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot be used: "),
+        (
+            "postgresql://nobody:secret@127.0.0.1:1/none",
+            "archive 'postgresql://nobody:.*/none' cannot be used: .*; check",
+        ),
         (tmp_path, "is a folder"),
         (tmp_path / "none" / "file", "there is no folder"),
     ):

@@ -216,6 +216,8 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
         (["games", "export", "--out", "a.ggf", "--source", "b.wtb", "--year", "1996"], "omit --format"),
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
         (["games", "export", "--out", "games.zip"], "has no known extension"),
+        (["games", "export", "--out", "-"], "standard output has no file extension: give --format"),
+        (["games", "export", "--out", "no/games.ggf"], "there is no folder 'no'; create it first"),
         (["games", "export", "--out", "games.ggf", "--source", "nothing"], "no file 'nothing' was imported"),
         (["games", "list", "--year", "19"], "is not a year"),
         (["games", "list", "--year", "1999-1990"], "the first year is after the last"),
@@ -231,6 +233,14 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
 def test_errors_are_one_line(words: list[str], message: str, location: str) -> None:
     done = awello(*words)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_help_states_the_defaults() -> None:
+    for command in ("list", "stats", "export"):
+        shown = " ".join(awello("games", command, "--help").stdout.replace("│", " ").split())
+        assert "board size 4, 6 or 8; default: all" in shown and "tournament or romein; default: all" in shown
+    shown = " ".join(awello("explore", "--help").stdout.replace("│", " ").split())
+    assert "default: the game of MOVES, or othello" in shown and "board size 4, 6 or 8; default: 8" in shown
 
 
 def test_remaining_seeds_do_not_count(location: str) -> None:

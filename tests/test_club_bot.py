@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from socket import gaierror
 from typing import Any, ClassVar
 
 import pytest
@@ -19,6 +20,7 @@ from clubs import ClubHttpClient, run_server_thread
 from conftest import awello
 from sqlalchemy import select
 from waiting import TIMEOUT, wait_until_async
+from websockets.exceptions import InvalidMessage
 
 from awello import Game, Player, Position, Record, register
 from awello.club.accounts import create_account, create_token
@@ -30,7 +32,7 @@ from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
 from awello.players.player import Choice
 from awello.protocols import club_bot
-from awello.protocols.club_bot import BotPolicy, ClubBot
+from awello.protocols.club_bot import BotPolicy, ClubBot, describe_failure
 
 SEEK = BotPolicy(seek=(Game.OTHELLO4, Clock(60.0)))
 
@@ -212,6 +214,19 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     assert ClubBot("https://x.org/awello/", "t", "random").url == "wss://x.org/awello/api/club/live"
 
 
+def test_failed_connections_are_described() -> None:
+    log = list[str]()
+
+    async def try_to_connect(address: str) -> None:
+        async with run_bots([ClubBot(address, "token", "random", log=log.append)]):
+            await wait_until_async(lambda: bool(log))
+
+    asyncio.run(try_to_connect("http://127.0.0.1:1"))
+    assert log.pop(0) == "cannot connect to http://127.0.0.1:1: check --server, or wait; next try in 0.5 s"
+    assert describe_failure(gaierror(-2, "Name or service not known")) == " (Name or service not known)"
+    assert describe_failure(InvalidMessage("not HTTP")) == " (not HTTP)"
+
+
 def test_commands_for_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
     assert awello("club", "accounts", file).stderr.endswith(f"create it with 'awello serve --club {file}'\n")
@@ -246,7 +261,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert "already exists" in awello("club", "backup", file, str(copy)).stderr
-    assert "cannot be copied" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
+    assert "create it first" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
     assert "account 'bob' does not exist" in awello("club", "close-account", file, "bob").stderr
 
 

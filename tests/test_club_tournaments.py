@@ -614,7 +614,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
             assert channel.request("enter", tournament=[7])["code"] == "invalid_field"
             assert awello("club", "cancel-tournament", str(file), "1").stdout == "Cup is cancelled\n"
             assert channel.request("enter", tournament="Cup")["code"] == "tournament_cancelled"
-        assert "is already over" in awello("club", "cancel-tournament", str(file), "1").stderr
+        assert "has already ended or been cancelled" in awello("club", "cancel-tournament", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel-tournament", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):

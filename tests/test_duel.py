@@ -97,7 +97,7 @@ def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
 
 def test_no_balanced_opening_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.arena.openings.MAX_BALANCED_LEAD", -1.0)
-    with pytest.raises(ConfigError, match="choose another number"):
+    with pytest.raises(ConfigError, match="give another number of opening plies"):
         find_balanced_opening(Game.OTHELLO4, 1, "any")
 
 

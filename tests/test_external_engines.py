@@ -310,7 +310,11 @@ def test_ctrl_c_ends_the_engine(log: Path) -> None:
     ("spec", "game", "part"),
     [
         ("gtp", Game.OTHELLO, "needs a command: write gtp,command=COMMAND"),
-        ("gtp,command=no-such-engine -x", Game.OTHELLO, "cannot start 'no-such-engine -x': No such file"),
+        (
+            "gtp,command=no-such-engine -x",
+            Game.OTHELLO,
+            "cannot start 'no-such-engine -x': No such file or directory; check the command",
+        ),
         ("nboard,command=play 'it", Game.OTHELLO, "cannot start .*: No closing quotation"),
         ("gtp@6,command=x", Game.OTHELLO, "needs a time per move as its limit: write gtp@5s"),
         ("uci@6n,command=x", Game.ABAPA, "needs a time per move"),

@@ -42,6 +42,13 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_text() == "new"
 
 
+def test_an_error_names_the_file_and_not_its_draft(tmp_path: Path) -> None:
+    file = tmp_path / "none" / "file"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(file, "text")
+    assert caught.value.filename == str(file)
+
+
 def test_a_draft_replaces_the_file_or_is_removed(tmp_path: Path) -> None:
     file = tmp_path / "file"
     with draft_path(file) as draft:

@@ -74,11 +74,11 @@ def test_wthor_is_three_files_and_takes_names() -> None:
 
 def test_unknown_format_names_and_files() -> None:
     with pytest.raises(
-        NotationError, match="unknown format 'pgn': choose wthor, ggf, ogn, jsonl, logbook, transcripts"
+        NotationError, match="unknown format 'pgn': choose wthor, ggf, ogn, jsonl, logbook or transcripts"
     ):
         find_format("pgn")
     (error,) = read_games(b"Hello", "letter.doc")
-    assert str(error) == "expected games in a format such as .wtb, .ggf, .ogn, .jsonl, .gam, .txt, .xot, found none"
+    assert str(error) == "expected games in a format such as .wtb, .ggf, .ogn, .jsonl, .gam, .txt or .xot, found none"
 
 
 def test_text_encodings() -> None:

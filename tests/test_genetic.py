@@ -417,7 +417,7 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
     [
         (("--duration", "0s"), "--duration 0s is not positive"),
         (("--variant", "ouri"), "unknown variant 'ouri'"),
-        (("--out", "nowhere/h1.json"), "No such file or directory"),
+        (("--out", "nowhere/h1.json"), "cannot write 'nowhere/h1.json': there is no folder 'nowhere'; create it first"),
     ],
 )
 def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:

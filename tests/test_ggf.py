@@ -100,10 +100,10 @@ def test_the_board_decides_the_result_of_a_finished_game() -> None:
     ("old", "new", "message"),
     [
         ("Othello", "Amazons", "line 1: expected GM[Othello], found another game"),
-        ("W[F6]", "W[A1]", "line 1: move 2: a1 is not a legal move: White can play f4, d6, f6"),
+        ("W[F6]", "W[A1]", "line 1: move 2: a1 is not a legal move: White can play f4, d6 or f6"),
         ("W[F6]", "B[F6]", "line 1: move 2: expected a move by White, found one by Black"),
-        ("W[F6]", "\nW[PA]", "line 1: move 2: pass is not a legal move: White can play f4, d6, f6"),
-        ("B[F5]", "B[PA]", "line 1: move 1: pass is not a legal move: Black can play d3, c4, f5, e6"),
+        ("W[F6]", "\nW[PA]", "line 1: move 2: pass is not a legal move: White can play f4, d6 or f6"),
+        ("B[F5]", "B[PA]", "line 1: move 1: pass is not a legal move: Black can play d3, c4, f5 or e6"),
         ("W[F6]", "\nW[Z9]", "line 2: expected a move such as W[f5], W[f5/value/seconds] or W[PA], found 'Z9'"),
         ("[F6]", "[F6/x]", "line 1: expected a move such as W[f5], W[f5/value/seconds] or W[PA], found 'F6/x'"),
         ("[F6];)", "[F6", "line 1: expected a tag such as PB[name], or ;) at the end, found 'W[F6'"),

@@ -77,5 +77,6 @@ def test_help_texts_are_short(name: str) -> None:
     assert len(COMMANDS[name][0]) < 60
     for path, command in list_leaf_commands(name).items():
         assert command.help, path
+        assert len(command.help.partition("\n")[0]) < 60, path
         for parameter in command.params:
             assert getattr(parameter, "help", None), f"{path}: {parameter.name} has no help"

@@ -102,8 +102,8 @@ def test_moves_after_the_end_are_ignored() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Abapa", "Nam-nam", "line 1: expected a variant (abapa, tournament, romein), found 'Nam-nam'"),
-        ("2. B!", "2. F!", "line 8: move 3: F is empty: South can play A, B, C, D, E"),
+        ("Abapa", "Nam-nam", "line 1: expected a variant (abapa, tournament or romein), found 'Nam-nam'"),
+        ("2. B!", "2. F!", "line 8: move 3: F is empty: South can play A, B, C, D or E"),
         ("2. B!", "2. b!", "line 8: move 3: expected a pit of South, found b"),
         ("2. B!", "2. B+2", "line 8: move 3: expected B+0, found B+2"),
         (

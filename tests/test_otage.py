@@ -122,7 +122,7 @@ def test_patterns_are_formatted_as_in_the_report() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("games = x", "a.txt, line 1: expected 'NAME = NUMBER' (NAME: games, autoplay), found 'games"),
+        ("games = x", "a.txt, line 1: expected 'NAME = NUMBER' (NAME: games or autoplay), found 'games"),
         ("[factors]\nluck = 1", "a.txt, line 2: expected 'NAME = NUMBER' (NAME: liberties, squares"),
         ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 squares"),
         ("[edges]\n0 0 0 0 0 0 0 7 = 2 4", "line 2"),

@@ -214,8 +214,16 @@ def test_labels_agree_with_the_engine(archive: Path) -> None:
                 assert sum(found) / 2 == value
 
 
+def test_data_without_a_finished_game_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "games.txt").write_text("f5d6c3d3c4\n")
+    done = awello("train", "patterns", "--data", str(tmp_path / "games.txt"), "--out", str(tmp_path / "w.npz"))
+    problem = "the data contain no positions of finished games with 58 to 60 empty squares"
+    assert (done.returncode, done.stderr) == (2, f"awello: {problem}: give more games\n")
+    assert not (tmp_path / "w.npz").exists()
+
+
 def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no games"):
         positions.read_games(tmp_path)
     wrong = awello("train", "foo", "--data", str(tmp_path))
-    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "No such command 'foo'" in wrong.stderr
+    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "there is no command foo" in wrong.stderr

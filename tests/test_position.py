@@ -47,7 +47,7 @@ def test_the_official_score_gives_empty_squares_to_the_winner() -> None:
 
 
 def test_a_refused_move_is_explained() -> None:
-    with pytest.raises(IllegalMoveError, match=r"a1 is not a legal move: Black can play d3, c4, f5, e6"):
+    with pytest.raises(IllegalMoveError, match=r"a1 is not a legal move: Black can play d3, c4, f5 or e6"):
         Position.start().parse_move("a1")
     hungry = parse_position("3-0-0-0-1-1-0-0-0-0-0-0-24-19-S")
     with pytest.raises(IllegalMoveError, match=r"A would leave the opponent without seeds: South can play F"):

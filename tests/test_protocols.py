@@ -451,7 +451,7 @@ def test_ctrl_c_ends_it_cleanly() -> None:
 
 def test_invalid_options_are_refused() -> None:
     for words, part in (
-        (["chess"], "is not one of 'nboard', 'gtp', 'uci'"),
+        (["chess"], "PROTOCOL 'chess' is unknown: choose nboard, gtp or uci"),
         (["gtp", "--limit", "level=31"], "level 31 does not exist"),
         (["gtp", "--threads", "99"], "99 is not a valid number of threads"),
         (["nboard", "--weights", "no-such-file"], "no-such-file"),

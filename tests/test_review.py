@@ -182,7 +182,8 @@ def test_a_summary_counts_the_losses_in_choices() -> None:
     assert found.mean_loss == pytest.approx(27.8 / 6)
     assert found.accuracy == pytest.approx(100 * 2 ** (-27.8 / 30))
     assert [review.mark for review in reviews] == ["", "?!", "?", "?", "??", ""]
-    assert "in 6 choices; 1 ?!, 2 ?, 1 ??" in format_summary("Black", found)
+    shown = "average loss 4.63 discs per move; 1 ?!, 2 ?, 1 ??"
+    assert format_summary("Black", found, "discs") == f"Black: accuracy 52.6 %, {shown}"
     nothing = summarise(reviews, 1)
     assert (nothing.moves, nothing.accuracy) == (0, 100)
     assert summarise(reviews[:1], 0).accuracy == 100
@@ -384,8 +385,8 @@ INVALID_INPUT: list[tuple[dict[str, Any], str]] = [
     ({"record": "f5x9"}, "'x9' after f5 is not a move"),
     ({"record": "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"}, "a position without moves"),
     ({"record": "FfBe", "size": 8, "variant": "romein"}, "Awalé has no size 8"),
-    ({"record": "a1"}, "move 1 of the transcript: a1 is not a legal move"),
-    ({"record": "1. f5 " * 100}, "move 2 of the transcript: f5 is not a legal move"),
+    ({"record": "a1"}, "move 1: a1 is not a legal move"),
+    ({"record": "1. f5 " * 100}, "move 2: f5 is not a legal move"),
     ({"record": "f5", "size": 5}, "size 5: choose 4, 6 or 8"),
     ({"record": "f5", "limit": "soon"}, "'soon' is not a limit"),
     ({"record": "f5", "plot": Path("game.pdf")}, "ends in .svg or .png"),
@@ -405,6 +406,8 @@ def test_errors_name_the_bad_input(words: dict[str, Any], part: str) -> None:
     ("words", "part"),
     [
         (("missing.txt",), "file 'missing.txt' does not exist"),
+        (("f5d6", "--variant", "abapa"), "this is a game of Othello, not of Awalé: omit --variant"),
+        (("FfBe", "--size", "8"), "this is a game of Awalé, not of Othello: omit --size"),
         (("-",), "input: the text contains no game"),
         (("f5", "--threads", "0"), "--threads"),
     ],

@@ -147,7 +147,7 @@ def test_an_interrupted_perft_keeps_its_results(monkeypatch: pytest.MonkeyPatch)
 # ---- invalid values --------------------------------------------------------------------------------------------------
 BOT_COMMAND = ("bot", "random", "--token", "t", "--server")
 INVALID_COMMANDS = [
-    (("perft", "othello", "1000"), "less than or equal to 120"),
+    (("perft", "othello", "1000"), "DEPTH 1000 is too large: give at most 120"),
     ((*BOT_COMMAND, "banana"), "--server 'banana' is not a club address: write https://HOST or http://HOST:PORT"),
     ((*BOT_COMMAND, "ftp://127.0.0.1"), "is not a club address"),
     ((*BOT_COMMAND, "http://"), "is not a club address"),

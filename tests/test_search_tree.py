@@ -169,8 +169,8 @@ def test_values_are_formatted() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("[[7, 9", "Expecting"),
-        ("", "at the end: "),
+        ("[[7, 9", "'[[7, 9' is not a tree (it is incomplete)"),
+        ("", "'' is not a tree (it is incomplete)"),
         ("[1, 2] 3", "'3'"),
         ("[]", "the tree is an empty list"),
         ("[[1, 2], [3, []]]", "part 2.2 is an empty list"),
@@ -343,7 +343,8 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 INVALID_COMMANDS = [
     ((), "GAME is missing: write othello or awale, or give a tree with --leaves"),
     (("othello", "--leaves", EXAMPLE_TREE), "--leaves gives a whole tree"),
-    (("--leaves", "[[1, 2"), "Expecting"),
+    (("--leaves", "[[1, 2"), "'[[1, 2' is not a tree (it is incomplete): write nested lists such as [["),
+    (("othello", "--svg", "tree.png"), "cannot draw to 'tree.png': choose a file name that ends in .svg"),
     (("--leaves", "[[1, []]]"), "part 1.2 is an empty list"),
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
     (
@@ -359,15 +360,15 @@ INVALID_COMMANDS = [
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
     (
         ("othello", "--search", "alphabeta,tt_entries=9"),
-        "tt_entries cannot be set for a search tree: choose from square_table, thresholds, corners",
+        "tt_entries cannot be set for a search tree: choose square_table, thresholds or corners",
     ),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
     (
         ("--leaves", EXAMPLE_TREE, "--svg", "no/such/folder/tree.svg"),
-        "cannot write 'no/such/folder/tree.svg': No such file",
+        "cannot write 'no/such/folder/tree.svg': there is no folder 'no/such/folder'; create it first",
     ),
-    (("--leaves", EXAMPLE_TREE, "--svg", "docs"), "cannot write 'docs': it is not a regular file"),
+    (("--leaves", EXAMPLE_TREE, "--svg", "docs"), "cannot draw to 'docs'"),
 ]
 
 

@@ -153,7 +153,7 @@ def test_a_folder_of_another_plan_is_refused_and_unchanged(other: dict[str, Any]
     plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), opening_plies=(4, 8))
     transcripts(plan, tmp_path)
     before = (tmp_path / "games.jsonl").read_text()
-    with pytest.raises(ConfigError, match=r"contains another selfplay .*: choose another --out"):
+    with pytest.raises(ConfigError, match=r"contains another self-play run .*: choose another --out"):
         transcripts(replace(plan, **other), tmp_path)
     assert (tmp_path / "games.jsonl").read_text() == before
 

@@ -128,6 +128,13 @@ def test_moves_from_the_start() -> None:
     assert solve("1. b1 a1 " + " " * 300, "--size", "4")[0]["position"] == "OX---OX--XO----- X"
 
 
+def test_a_long_search_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    notice = "awello: 12 empty squares: this search can take very long; Ctrl-C stops it"
+    assert notice not in awello("solve", "othello", START4).stderr
+    monkeypatch.setattr("awello.cli.solve.LONG_SEARCH_EMPTIES", 12)
+    assert notice in awello("solve", "othello", START4, "--json").stderr
+
+
 def test_a_pass_and_a_game_that_is_over() -> None:
     passing, over, empty = solve("-", stdin=f"{PASSING}\n{OVER}\n{'-' * 64} X")
     assert (passing["score"], passing["best"], passing["exact"]) == (-16, "pass", True)
@@ -210,15 +217,16 @@ def test_an_interruption_ends_with_the_totals() -> None:
     ("words", "part"),
     [
         (("awale", "start", "--limit", "soon"), "'soon' is not a limit"),
-        (("awale", "nowhere.txt"), "No such file"),
+        (("awale", "nowhere.txt"), "nowhere.txt: no such file or folder; check the path"),
         (("chess", "start"), "unknown game 'chess'"),
         (("othello", "missing.obf"), "'missing.obf' is not a file, board or moves"),
         (("othello", ""), "'' is not a file, board or moves"),
         (("othello", "0-0-0-0-1-1-0-0-0-0-0-0-24-22-S"), "is not a file, board or moves"),
-        (("othello", "tests"), "tests: Is a directory"),
+        (("othello", "tests"), "tests: this is a folder; give a file"),
         (("othello", "-" * 63 + " X"), "the board has 63 squares"),
         (("othello", f"{START4}; A1:+2;"), "a1 is not a legal move"),
-        (("othello", "f5f5"), "move 2 of the transcript: f5 is not a legal move"),
+        (("othello", "f5f5"), "move 2: f5 is not a legal move"),
+        (("othello", START4, "--limit", "5"), "--limit works only with awale: omit --limit"),
         (("othello", "start", "--size", "5"), "size 5: choose 4, 6 or 8"),
         (("othello", START4, "--size", "6"), "position 1 has a board of size 4, not 6"),
         (("othello", "start", "--threads", "0"), "--threads"),

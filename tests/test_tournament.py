@@ -466,7 +466,7 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
         (("uct@1s", "greedy", "uct@1000ms"), 0, "'uct@1s' appears twice"),
         (("human", "random"), 0, "awello play"),
         (("randm", "greedy"), 0, "did you mean 'random'"),
-        (("random", "greedy"), 5000, "choose fewer"),
+        (("random", "greedy"), 5000, "give fewer opening plies"),
     ],
 )
 def test_invalid_tournaments_are_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
@@ -477,7 +477,7 @@ def test_invalid_tournaments_are_refused(specs: tuple[str, ...], plies: int, par
 def test_limits_must_be_positive() -> None:
     for name in ("move_time", "max_memory", "learning_time", "max_threads"):
         for value in (0, -1, math.nan):
-            with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')} is not positive"):
+            with pytest.raises(ConfigError, match=f"{name} is {value:g}: give a value above 0"):
                 ResourceLimits(**{name: value})  # type: ignore[arg-type]
 
 

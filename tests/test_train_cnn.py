@@ -65,8 +65,8 @@ def test_without_torch_the_error_names_the_extra(tmp_path: Path) -> None:
         (["README.md", "nowhere"], "'nowhere' does not exist"),
         (["README.md", "--duration", "0s"], "--duration 0s is not positive"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
-        (["README.md", "--input-planes", "both"], "Invalid value for '--input-planes'"),
-        ([], "Missing argument"),
+        (["README.md", "--input-planes", "both"], "--input-planes 'both' is unknown: choose mover, colours or one"),
+        ([], "PATH is missing"),
     ],
 )
 def test_invalid_input_is_refused_early(words: list[str], message: str) -> None:

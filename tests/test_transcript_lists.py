@@ -89,11 +89,11 @@ def test_comments_set_the_game_of_the_lines() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("f5d6a1", "line 2: move 3: a1 is not a legal move: Black can play c3, c4, c5, c6, c7"),
-        ("f5 d6 a1", "line 2: move 3 of the transcript: a1 is not a legal move: Black can play c3, c4, c5, c6, c7"),
+        ("f5d6a1", "line 2: move 3: a1 is not a legal move: Black can play c3, c4, c5, c6 or c7"),
+        ("f5 d6 a1", "line 2: move 3: a1 is not a legal move: Black can play c3, c4, c5, c6 or c7"),
         ("f5d6x9", "line 2: expected moves such as f5d6c3 or FfBe, found 'f5d6x9'"),
         ("Ann - Bob", "line 2: expected moves such as f5d6c3 or FfBe, found 'Ann - Bob'"),
-        ("FfF", "line 2: move 3 of the transcript: F is empty: South can play A, B, C, D, E"),
+        ("FfF", "line 2: move 3: F is empty: South can play A, B, C, D or E"),
         (
             "4-4-4-4-4-4-4-4-4-4-4-4-0-1-S F",
             "line 2: the diagram has 49 seeds: pits and captured seeds must add up to 48",

@@ -181,7 +181,7 @@ def change_bytes(at: int, *values: int) -> bytes:
         (change_bytes(92, 99), 2, "byte 84: expected a row and a column of 1 to 8 as move 1, found 99"),
         (change_bytes(92, 56, 9), 2, "byte 84: expected a row and a column of 1 to 8 as move 2, found 09"),
         (change_bytes(160, 56, 0), 2, "byte 152: expected a row and a column of 1 to 8 as move 2, found 00"),
-        (change_bytes(160, 11), 2, "byte 152: move 1: a1 is not a legal move: Black can play d3, c4, f5, e6"),
+        (change_bytes(160, 11), 2, "byte 152: move 1: a1 is not a legal move: Black can play d3, c4, f5 or e6"),
     ],
 )
 def test_damage_is_reported_and_the_other_games_are_read(content: bytes, games: int, message: str) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from awello.archive.archive import Archive
 from awello.archive.importer import ImportSource
 from awello.archive.schema import source_games, sources
-from awello.errors import ConfigError, NotationError
+from awello.errors import ConfigError, NotationError, join_choices
 from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
 from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
@@ -28,7 +28,7 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
             inside = sorted(file for file in path.rglob("*") if file.is_file())
             games = [file for file in inside if file.name.lower().removesuffix(".gz").endswith(suffixes)]
             if not games:
-                types = ", ".join(suffixes)
+                types = join_choices(suffixes)
                 raise ConfigError(f"no game files in {str(path)!r}: give a folder with {types} files")
             files += games
         elif path.is_file():
@@ -101,8 +101,12 @@ def choose_format(out: Path, name: str | None = None) -> Format:
     """Return the format with the given name or, without a name, the format that belongs to the extension of `out`."""
     formats_by_suffix = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else formats_by_suffix.get(out.suffix.lower())
+    if format is None and str(out) == "-":
+        raise ConfigError("standard output has no file extension: give --format")
     if format is None:
-        raise ConfigError(f"{out.name!r} has no known extension: use {', '.join(formats_by_suffix)}, or give --format")
+        raise ConfigError(
+            f"{out.name!r} has no known extension: use {join_choices(formats_by_suffix)}, or give --format"
+        )
     return format
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from awello.errors import ConfigError
+from awello.errors import ConfigError, describe_invalid_value
 from awello.limits import Clock, format_limit, parse_clock, parse_limit
 from awello.players.player import make_player
 from awello.players.spec import PlayerSpec, parse_spec
@@ -90,10 +90,11 @@ def load_config(path: Path) -> RunConfig:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{path}{where}: invalid YAML: {getattr(error, 'problem', error)}") from None
-    if content is not None and not isinstance(content, dict):
-        raise ConfigError(f"{path} does not consist of keys and values; write lines such as 'game: othello'")
+    if not isinstance(content, dict):
+        problem = "is empty" if content is None else "does not consist of keys and values"
+        raise ConfigError(f"{path} {problem}: write lines such as 'game: othello'")
     try:
-        return RunConfig.model_validate(content or {})
+        return RunConfig.model_validate(content)
     except ValidationError as error:
         raise ConfigError(f"{path}: {_explain(error)}") from None
 
@@ -105,4 +106,4 @@ def _explain(error: ValidationError) -> str:
     keys = PlayerConfig.model_fields if name.startswith("players.") else RunConfig.model_fields
     if first["type"] == "extra_forbidden":
         return f"unknown key {name!r}; use only the keys {', '.join(keys)}"
-    return f"{name}: {first['msg'].removeprefix('Value error, ')}"
+    return describe_invalid_value(name, dict(first))

@@ -30,7 +30,7 @@ def draw_random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ..
             position = position.after(moves[-1])
         if not position.over:
             return (*prefix, *moves)
-    raise ConfigError(f"all 100 random games of {game} ended within {plies} random moves: choose fewer moves")
+    raise ConfigError(f"all 100 random games of {game} ended within {plies} random moves: give fewer opening plies")
 
 
 @lru_cache(16)
@@ -45,7 +45,7 @@ def find_balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
         if abs(position.lead + analysis.value) <= MAX_BALANCED_LEAD:
             return moves
     raise ConfigError(
-        f"found no balanced position of {game} after {plies} random moves: choose another number of moves"
+        f"found no balanced position of {game} after {plies} random moves: give another number of opening plies"
     )
 
 

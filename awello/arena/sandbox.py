@@ -69,10 +69,7 @@ class ResourceLimits:
         for name in ("move_time", "max_memory", "learning_time", "max_threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                label = name.replace("_", " ")
-                raise ConfigError(
-                    f"the limit for {label} is not positive: {value:g}; give a value above 0, or no limit"
-                )
+                raise ConfigError(f"{name} is {value:g}: give a value above 0, or none for no limit")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from awello.cli.app import app
 from awello.cli.input import is_file_or_stdin, read_text
-from awello.cli.options import Hash, Json, Size, Threads, Variant
+from awello.cli.options import Hash, Json, Threads
 from awello.cli.output import print_json
 from awello.cli.progress import show_step_progress
 from awello.cli.tables import print_table
@@ -30,10 +30,15 @@ from awello.schemas import ReviewJson
 @app.command()
 def analyse(
     record: Annotated[str, typer.Argument(metavar="RECORD", help="Moves such as f5d6c3, a file, or - for stdin")],
-    size: Size = None,
-    variant: Variant = None,
+    size: Annotated[
+        int | None, typer.Option(help="Othello: board size 4, 6 or 8; default: that of RECORD", metavar="SIZE")
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="Awalé: abapa, tournament or romein; default: that of RECORD", metavar="VARIANT"),
+    ] = None,
     limit: Annotated[
-        str, typer.Option(help="Limit per position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
+        str, typer.Option(help="Limit per position: 14 (plies), 500ms, 450000n (nodes) or level=12", metavar="LIMIT")
     ] = "level=12",
     threads: Threads = 1,
     hash: Hash = 64,
@@ -77,6 +82,9 @@ def read_record(text: str, game: Game | None) -> Record:
     try:
         record = detect_game(content, game).record
     except NotationError as error:
+        if game is not None and error.code == "other_game":
+            option = "--variant" if game.variant else "--size"
+            raise ConfigError(f"{str(error).partition(':')[0]}: omit {option}") from None
         if not is_file and Path(text).suffix[1:].isalnum():
             reason = f"the argument is not a game ({error})"
             raise ConfigError(f"file {text!r} does not exist, and {reason}; check the path or the moves") from None
@@ -119,5 +127,5 @@ def print_review(record: Record, reviews: Sequence[MoveReview]) -> None:
     if len(reviews) < len(record.moves):
         console.print(f"only the last {len(reviews)} of {len(record.moves)} moves were reviewed")
     for side, name in enumerate(record.start.game.sides):
-        console.print(format_summary(name, summarise(reviews, side)), soft_wrap=True)
+        console.print(format_summary(name, summarise(reviews, side), record.start.game.adapter.unit), soft_wrap=True)
     console.print(record.describe(), style="bold")

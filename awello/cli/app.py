@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from awello import __version__
 from awello.cli.output import print_error
 from awello.cli.streams import discard_unwritten, prepare_streams
+from awello.cli.usage_errors import describe_usage_error
 from awello.errors import AwelloError, ConfigError
 
 COMMANDS = {  # command: (help text, modules to import; default: the module with its name)
@@ -40,6 +41,12 @@ COMMANDS = {  # command: (help text, modules to import; default: the module with
     "tablebase": ("Build and list the Awalé tablebases.",),
     "bench": ("Search a fixed set of positions and report the speed.",),
     "warmup": ("Compile all kernels for this machine.",),
+}
+
+FILE_PROBLEMS: dict[type[OSError], str] = {
+    FileNotFoundError: "no such file or folder; check the path",
+    FileExistsError: "this is a file; give a folder",
+    IsADirectoryError: "this is a folder; give a file",
 }
 
 
@@ -79,7 +86,7 @@ def _print_version(show: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
     plugin: Annotated[
         Path | None, typer.Option("--import", help="Python file that registers your own players", metavar="FILE")
@@ -100,17 +107,16 @@ def run() -> int:
         status = outcome if isinstance(outcome, int) else 0
         return print_error("interrupted", 130) if status == 130 else status
     except typer.TyperException as error:
-        if not (message := error.format_message().rstrip(".")):
+        if not error.format_message():
             return 2  # a command group was given no command and has printed its help
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context else "awello"
-        return print_error(f"{message}; see '{command} --help'")
+        return print_error(describe_usage_error(error))
     except AwelloError as error:
         return print_error(str(error))
     except BrokenPipeError:  # the program that reads the output has exited
         return 1  # as Typer and Rich do in this case
     except OSError as error:
-        return print_error(f"{error.filename or 'output'}: {error.strerror or error}")
+        problem = FILE_PROBLEMS.get(type(error), f"{error.strerror or error}")
+        return print_error(f"{error.filename or 'output'}: {problem}")
     except (KeyboardInterrupt, typer.Abort):
         return print_error("interrupted", 130)
     finally:

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from awello.archive.archive import Archive, GameFilter, parse_years
-from awello.cli.options import Size, Variant
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.formats.transcript import parse_transcript, split_transcript
 from awello.position import Position
 from awello.rules.game import Game, find_game
@@ -48,8 +47,10 @@ class GameOptions:
     """Options that select games."""
 
     game: Annotated[str | None, typer.Option(help="othello or awale; default: both", metavar="GAME")] = None
-    size: Size = None
-    variant: Variant = None
+    size: Annotated[int | None, typer.Option(help="Othello: board size 4, 6 or 8; default: all", metavar="SIZE")] = None
+    variant: Annotated[
+        str | None, typer.Option(help="Awalé: abapa, tournament or romein; default: all", metavar="VARIANT")
+    ] = None
     player: Annotated[str, typer.Option(help="Part of a player's name; default: all", metavar="NAME")] = ""
     event: Annotated[str, typer.Option(help="Part of an event's name; default: all", metavar="NAME")] = ""
     year: Annotated[
@@ -72,7 +73,7 @@ class GameOptions:
     def make_filter(self, moves: str = "") -> GameFilter:
         """Build the filter; --game without --size or --variant selects every size or variant."""
         if self.result and self.result not in RESULT_BY_OPTION:
-            raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULT_BY_OPTION)}")
+            raise ConfigError(f"{self.result!r} is not a result: choose {join_choices(RESULT_BY_OPTION)}")
         games: tuple[Game, ...] = ()
         if (chosen := self.parse_game()) is not None:
             family = tuple(game for game in Game if game.family == chosen.family)
@@ -91,15 +92,18 @@ class GameOptions:
 
 
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the fields of `GameOptions` to a command, which receives them as its parameter `options`."""
-    shared = signature(GameOptions).parameters
-    parameters = [parameter for name, parameter in signature(command).parameters.items() if name != "options"]
+    """Replace a command's parameter `options`, a `GameOptions` or a subclass, by the fields of that class."""
+    parameters = dict(signature(command).parameters)
+    options_class = parameters.pop("options").annotation
+    shared = signature(options_class).parameters
 
     @wraps(command)
     def run(**values: Any) -> None:
-        options = GameOptions(**{name: values.pop(name) for name in shared})
+        options = options_class(**{name: values.pop(name) for name in shared})
         command(options=options, **values)
 
-    keywords = (parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in (*shared.values(), *parameters))
+    keywords = (
+        parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in (*shared.values(), *parameters.values())
+    )
     run.__signature__ = signature(command).replace(parameters=list(keywords))  # type: ignore[attr-defined]
     return run

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import app
-from awello.cli.options import Cluster, Json, resolve_jobs
+from awello.cli.options import CLOCK_FORMAT, Cluster, Json, resolve_jobs
 from awello.cli.output import hide_password, print_json
 from awello.cli.progress import resumable, show_job_progress
 from awello.errors import ConfigError
@@ -30,14 +30,16 @@ def autoplay(
     ] = None,
     clock: Annotated[
         str | None,
-        typer.Option(
-            help="Instead of --limit: time for each player, such as 5m or 30s+500ms (adds 500 ms per move); "
-            "default: none",
-            metavar="TIME",
-        ),
+        typer.Option(help=f"Instead of --limit: time for each player, {CLOCK_FORMAT}; default: none", metavar="TIME"),
     ] = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, max=8, help="Length of the openings to play first, in plies; 0: none", metavar="N")
+        int,
+        typer.Option(
+            min=0,
+            max=8,
+            help="Number of opening moves: all openings of this length are played first; 0: none",
+            metavar="N",
+        ),
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
     seed: Annotated[

@@ -29,7 +29,7 @@ def expand(
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
     limit: Annotated[
-        str, typer.Option(help="Limit per position, such as 14 (plies), 500ms or 450000n (nodes)", metavar="LIMIT")
+        str, typer.Option(help="Limit per position: 14 (plies), 500ms, 450000n (nodes) or level=12", metavar="LIMIT")
     ] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to expand; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
@@ -66,7 +66,9 @@ def expand(
 @book.command()
 def show(
     game: BookGame,
-    moves: Annotated[str, typer.Argument(metavar="MOVES", help="Moves so far, such as FbE")] = "",
+    moves: Annotated[
+        str, typer.Argument(metavar="MOVES", help="Moves so far, such as FbE; default: the start position")
+    ] = "",
     variant: Variant = None,
     book: Annotated[
         Path | None, typer.Option("--book", help="Book to show; default: the shipped book", metavar="FILE")

@@ -45,14 +45,14 @@ def bot(  # nosec B107 # the default is no token
     seek: Annotated[
         str,
         typer.Option(
-            help="Create seeks when idle, such as 'othello 5m' (variant and clock); default: none",
+            help="Offer games when idle, such as 'othello 5m' (variant and clock); default: none",
             metavar="VARIANT TIME",
         ),
     ] = "",
     tournament: Annotated[
         str, typer.Option(help="Number or name of a tournament to enter; default: none", metavar="TOURNAMENT")
     ] = "",
-    unrated: Annotated[bool, typer.Option("--unrated", help="Seek unrated games")] = False,
+    unrated: Annotated[bool, typer.Option("--unrated", help="Offer unrated games")] = False,
 ) -> None:
     """Connect a player to a club as a bot.
 

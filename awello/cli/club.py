@@ -13,8 +13,8 @@ import typer
 from sqlalchemy import Connection, Select, select
 
 from awello.cli.app import app
-from awello.cli.options import Json
-from awello.cli.output import print_json, print_result
+from awello.cli.options import CLOCK_FORMAT, Json
+from awello.cli.output import check_output, print_json, print_result
 from awello.club import schema
 from awello.club.accounts import (
     Account,
@@ -42,8 +42,6 @@ app.add_typer(club, name="club")
 
 Database = Annotated[str, typer.Argument(help="Club: file or postgresql://USER@HOST/NAME", metavar="DATABASE")]
 Name = Annotated[str, typer.Argument(help="Name of the account", metavar="NAME")]
-Owner = Annotated[str, typer.Argument(help="Account that owns the bot", metavar="OWNER")]
-Last = Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")]
 
 
 def open_club(database: str, write: bool = False, create: bool = False) -> AbstractContextManager[Connection]:
@@ -130,7 +128,11 @@ def ask_password() -> str:
 
 
 @club.command("create-bot")
-def create_bot_command(database: Database, owner: Owner, name: Name) -> None:
+def create_bot_command(
+    database: Database,
+    owner: Annotated[str, typer.Argument(help="Account that owns the bot", metavar="OWNER")],
+    name: Annotated[str, typer.Argument(help="Name of the bot", metavar="NAME")],
+) -> None:
     """Create an account for a bot and print the bot's token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
@@ -167,8 +169,12 @@ def list_accounts(database: Database, json: Json = False) -> None:
 
 
 @club.command("audit")
-def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
-    """Show the audit log: events about logins, tokens and accounts."""
+def show_audit_log(
+    database: Database,
+    last: Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")] = 50,
+    json: Json = False,
+) -> None:
+    """Show the audit log of logins, tokens and accounts."""
 
     def format_line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
@@ -191,21 +197,26 @@ def create_tournament_command(
     database: Database,
     name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
     start: Annotated[
-        str, typer.Option(help="Start: local time such as 2026-11-20T18:00, or delay such as 10m", metavar="TIME")
+        str,
+        typer.Option(
+            help="Start: local time such as 2026-11-20T18:00, or delay such as 10m (without a unit: seconds)",
+            metavar="TIME",
+        ),
     ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
     variant: Annotated[
         str,
         typer.Option(help="Rules: othello, othello6, othello4, abapa, tournament or romein", metavar="VARIANT"),
     ] = "othello",
-    clock: Annotated[
-        str, typer.Option(help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move)", metavar="TIME")
-    ] = "5m",
+    clock: Annotated[str, typer.Option(help=f"Time for each player, {CLOCK_FORMAT}", metavar="TIME")] = "5m",
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
     ] = None,
     grace: Annotated[
-        str, typer.Option(help="Grace period for late players in each round, such as 2m", metavar="TIME")
+        str,
+        typer.Option(
+            help="Grace period for late players in each round, such as 2m; without a unit: seconds", metavar="TIME"
+        ),
     ] = "2m",
     unrated: Annotated[bool, typer.Option("--unrated", help="Play unrated games")] = False,
     json: Json = False,
@@ -250,7 +261,11 @@ def format_time(seconds: float) -> str:
 
 
 @club.command("tournaments")
-def list_tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
+def list_tournaments(
+    database: Database,
+    last: Annotated[int, typer.Option(min=1, help="Number of latest tournaments to show", metavar="N")] = 10,
+    json: Json = False,
+) -> None:
     """List the latest tournaments with their standings."""
 
     with open_club(database) as connection:
@@ -280,7 +295,8 @@ def cancel_tournament(
     with open_club(database, write=True) as connection:
         tournament = find_tournament(connection, number)
         if tournament.state not in (OPEN, PLAYING):
-            raise ConfigError(f"tournament {number} is already over: list tournaments with 'awello club tournaments'")
+            problem = f"tournament {number} has already ended or been cancelled"
+            raise ConfigError(f"{problem}: list the tournaments with 'awello club tournaments'")
         end_tournament(connection, tournament, CANCELLED)
         log_event(connection, f"tournament {number} cancelled", "console")
     print(f"{tournament.name} is cancelled")
@@ -299,6 +315,7 @@ def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New fi
         )
     if not Path(database).exists():
         raise ConfigError(f"club {database!r} does not exist: give the file of a club")
+    check_output(out)
     if out.exists():
         raise ConfigError(f"{str(out)!r} already exists: choose another file")
     try:

@@ -39,14 +39,20 @@ def duel(
     games: Annotated[int, typer.Option(min=2, help="Maximum number of games; must be even", metavar="N")] = 1000,
     elo0: Annotated[float, typer.Option(help="Null hypothesis: advantage of A in Elo", metavar="ELO")] = 0.0,
     elo1: Annotated[float, typer.Option(help="Alternative hypothesis: advantage of A in Elo", metavar="ELO")] = 20.0,
-    alpha: Annotated[float, typer.Option(help="Accepted rate of false positives", metavar="RATE")] = 0.05,
-    beta: Annotated[float, typer.Option(help="Accepted rate of false negatives", metavar="RATE")] = 0.05,
+    alpha: Annotated[
+        float, typer.Option(help="Accepted rate of false positives, between 0 and 0.5", metavar="RATE")
+    ] = 0.05,
+    beta: Annotated[
+        float, typer.Option(help="Accepted rate of false negatives, between 0 and 0.5", metavar="RATE")
+    ] = 0.05,
     fixed: Annotated[bool, typer.Option("--fixed", help="Play all games without stopping early")] = False,
     seed: Seed = 0,
     openings: Openings = None,
     opening_plies: Annotated[
         int,
-        typer.Option(min=0, help="Number of random moves per balanced opening; ignored with --openings", metavar="N"),
+        typer.Option(
+            min=0, help="Number of random opening moves, to a balanced position; ignored with --openings", metavar="N"
+        ),
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -57,8 +63,8 @@ def duel(
 ) -> None:
     """Test whether A is stronger than B.
 
-    A and B play pairs of games with the same opening and exchanged colours, until the sequential test reaches a verdict
-    or --games is reached. Ctrl-C stops the duel and prints the results so far.
+    A and B play pairs of games with the same opening and sides swapped, until the sequential test reaches a verdict or
+    --games is reached. Ctrl-C stops the duel and prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -103,8 +109,8 @@ def print_result(result: DuelResult) -> None:
     table.add_row("Elo of A over B, 95 %", f"{advantage:+.0f} ± {margin:.0f}")
     table.add_row("likelihood of superiority", f"{100 * likelihood_of_superiority(counts):.1f} %")
     table.add_row("log-likelihood ratio", f"{result.llr:+.2f} ({bounds})")
-    table.add_row("mean margin of A", f"{result.mean_margin:+.1f} {unit}")
-    table.add_row("mean time per move", f"A {first:.3f} ms, B {second:.3f} ms")
+    table.add_row("average margin of A", f"{result.mean_margin:+.1f} {unit}")
+    table.add_row("average time per move", f"A {first:.3f} ms, B {second:.3f} ms")
     console = Console(highlight=False, markup=False)
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:

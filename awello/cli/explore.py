@@ -1,6 +1,6 @@
 """`awello explore`: the moves played from a position in the archive, and their results."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
@@ -12,7 +12,7 @@ from awello.archive.explorer import Exploration, MoveStatistics
 from awello.archive.explorer import explore as explore_archive
 from awello.cli.app import app
 from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, open_archive, selects_games
-from awello.cli.options import ArchiveOption, Json
+from awello.cli.options import ArchiveOption, Json, Size, Variant
 from awello.cli.output import format_games, print_json
 from awello.cli.tables import print_table
 from awello.formats.openings import find_opening_at
@@ -21,11 +21,24 @@ from awello.schemas import ExplorationJson
 BAR_CHARS = 12  # width of the bar for won, drawn and lost games
 
 
+@dataclass(frozen=True)
+class PositionOptions(GameOptions):
+    """Options that select a position and games."""
+
+    game: Annotated[
+        str | None, typer.Option(help="othello or awale; default: the game of MOVES, or othello", metavar="GAME")
+    ] = None
+    size: Size = None
+    variant: Variant = None
+
+
 @app.command()
 @selects_games
 def explore(
-    options: GameOptions,
-    moves: Annotated[str, typer.Argument(help="Moves so far, such as f5d6c3 or FfBe", metavar="MOVES")] = "",
+    options: PositionOptions,
+    moves: Annotated[
+        str, typer.Argument(help="Moves so far, such as f5d6c3 or FfBe; default: the start position", metavar="MOVES")
+    ] = "",
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
@@ -56,7 +69,7 @@ def print_exploration(exploration: Exploration) -> None:
         console.print("no archived game continues from this position")
         return
     values = [] if exploration.value is None else ["value"]
-    table = Table("move", "games", "played", "", "won, drawn, lost", "mean", *values, "opening")
+    table = Table("move", "games", "played", "", "won, drawn, lost", "average score", *values, "opening")
     for branch in exploration.moves:
         table.add_row(
             exploration.position.format_move(branch.move),
@@ -68,7 +81,9 @@ def print_exploration(exploration: Exploration) -> None:
             *("" if branch.value is None else f"{branch.value:+d}" for _ in values),
             branch.opening.en if branch.opening else "",
         )
-    print_table(console, table, ("won, drawn, lost", "opening"), ("", "opening", "value", "mean"))
+    print_table(
+        console, table, ("won, drawn, lost", "average score", "opening"), ("", "opening", "value", "average score")
+    )
 
 
 def compute_shares(branch: MoveStatistics) -> tuple[float, float, float]:

@@ -26,7 +26,7 @@ from awello.archive.statistics import ArchiveStatistics, compute_statistics
 from awello.cli.app import app
 from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, MovesOption, open_archive, selects_games
 from awello.cli.options import ArchiveOption, Json
-from awello.cli.output import format_games, print_json, print_result
+from awello.cli.output import check_output, format_games, print_json, print_result
 from awello.cli.progress import resumable, show_step_progress
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
@@ -109,7 +109,9 @@ def export(
     Formats: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), logbooks (.gam), OGN, JSON Lines (.jsonl).
     """
 
-    archive = open_archive(database)
+    archive, to_stdout = open_archive(database), str(out) == "-"
+    if not to_stdout:
+        check_output(out)
     if source is not None:
         if format_name or moves or options != GameOptions():
             raise ConfigError("--source restores a whole file: omit --format and the options that select games")
@@ -119,7 +121,7 @@ def export(
         if not numbers:
             raise ConfigError("no game matches these options, so nothing was written: change or omit some of them")
         count, contents = len(numbers), write_games(archive, numbers, format)
-    if str(out) == "-":
+    if to_stdout:
         print_content(contents)
         return
     written = [str(each) for each in write_files(contents, out)]
@@ -248,7 +250,7 @@ def print_statistics(statistics: ArchiveStatistics) -> None:
     if not statistics.games:
         return
     decided = max(1, statistics.games - statistics.unfinished)
-    table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of first player")
+    table = Table("first player won", "second won", "drawn", "unfinished", "average margin of first player")
     counts = [
         f"{count:,d} ({count / decided:.1%})"
         for count in (statistics.first_wins, statistics.second_wins, statistics.draws)

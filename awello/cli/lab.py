@@ -10,7 +10,7 @@ from awello.cli.app import app
 from awello.cli.options import Cluster, JobsOption, Json, Seed, Variant, resolve_jobs
 from awello.cli.output import print_result
 from awello.cli.progress import resumable, show_job_progress
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
 from awello.lab.experiment import run_experiment
 from awello.lab.report import require_matplotlib
@@ -58,14 +58,14 @@ def lab(
     * championship: round robin of heuristics with different square tables at equal depth.
     * benchmark: games of each heuristic against the player random.
     * ordering: nodes saved by move ordering, learnt before or during the games (Awalé).
-    * heuristics: round robin of the nine players of report 1 (Awalé).
+    * heuristics: round robin of the nine players of report 1 (Awalé; see docs/sources.md).
     * otage: leaves saved by hints from the previous search depth (Othello).
     * learning: learning curves of the network, and its strength against other players (Othello).
     """
     modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
-        raise ConfigError(f"unknown experiment {name!r}: choose {', '.join(experiments)}")
+        raise ConfigError(f"unknown experiment {name!r}: choose {join_choices(experiments)}")
     require_matplotlib()
     experiment = experiments[name]
     game = game or str(experiment.DEFAULT_GAME)

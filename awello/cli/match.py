@@ -12,6 +12,7 @@ from awello.arena.openings import load_openings
 from awello.arena.workers import Jobs
 from awello.cli.app import app
 from awello.cli.options import (
+    ClockOption,
     Cluster,
     FirstSpec,
     GameName,
@@ -42,13 +43,7 @@ def match(
     games: Annotated[int, typer.Option(min=1, help="Number of games", metavar="N")] = 10,
     seed: Seed = 0,
     openings: Openings = None,
-    clock: Annotated[
-        str | None,
-        typer.Option(
-            help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move); default: unlimited",
-            metavar="TIME",
-        ),
-    ] = None,
+    clock: ClockOption = None,
     jobs: JobsOption = None,
     cluster: Cluster = None,
     out: Out = None,
@@ -59,7 +54,7 @@ def match(
 ) -> None:
     """Play games between two players.
 
-    A and B play each opening with both colours. Ctrl-C stops the match and prints the results so far.
+    A and B play each opening twice, with sides swapped. Ctrl-C stops the match and prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -92,7 +87,7 @@ def print_result(result: MatchResult) -> None:
         table.add_column(name, overflow="fold")
     table.add_row("games won", str(result.wins), str(result.losses), f"{result.draws} drawn")
     table.add_row(f"{match.game.adapter.share_name} held at the end", *shares)
-    table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
+    table.add_row("average time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
     table.add_row("maximum time per move", *(f"{1000 * seconds:.3f} ms" for seconds in result.max_seconds), "")
     table.add_row("moves played", *map(str, result.moves), "")
     if any(result.forfeits):

@@ -18,7 +18,7 @@ PositionOption = Annotated[
     typer.Option("--position", help="OBF board or Awalé diagram; default: start of the game", metavar="POSITION"),
 ]
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MIB")]
 Cluster = Annotated[
     str | None,
@@ -33,6 +33,11 @@ ArchiveOption = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists all players")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
+CLOCK_FORMAT = "such as 5m or 30s+500ms (adds 500 ms per move); without a unit: seconds"
+ClockOption = Annotated[
+    str | None,
+    typer.Option("--clock", help=f"Time for each player, {CLOCK_FORMAT}; default: unlimited", metavar="TIME"),
+]
 Seed = Annotated[int, typer.Option(help="Random seed; games without time limits are reproducible", metavar="SEED")]
 Openings = Annotated[
     Path | None, typer.Option(help="File of openings, one transcript per line; default: none", metavar="FILE")

@@ -61,6 +61,7 @@ def check_output(file: Path) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a file atomically."""
+    check_output(path)
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise ConfigError(f"cannot write {str(path)!r}: it is not a regular file; choose another name")

@@ -10,7 +10,7 @@ from rich.console import Console
 from awello.arena.game import learn_from_game, play_game
 from awello.cli.app import app
 from awello.cli.input import parse_start_position
-from awello.cli.options import GameName, PositionOption, Size, Variant
+from awello.cli.options import ClockOption, GameName, PositionOption, Size, Variant
 from awello.cli.output import describe_learning
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock, parse_clock
@@ -28,13 +28,7 @@ def play(
     size: Size = None,
     variant: Variant = None,
     position: PositionOption = None,
-    clock: Annotated[
-        str | None,
-        typer.Option(
-            help="Time for each player, such as 5m or 30s+500ms (adds 500 ms per move); default: unlimited",
-            metavar="TIME",
-        ),
-    ] = None,
+    clock: ClockOption = None,
     seed: Annotated[
         int | None, typer.Option(help="Random seed; default: a new seed for each run", metavar="SEED")
     ] = None,

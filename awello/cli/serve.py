@@ -61,6 +61,8 @@ def serve(
 
     Ctrl-C stops the server.
     """
+    if no_archive and archive is not None:
+        raise ConfigError("--archive and --no-archive are mutually exclusive: omit one")
     for name in hostname or ():
         check_hostname(name)
     parse_niceness(0)  # checks AWELLO_NICE before processes start

@@ -31,6 +31,7 @@ from awello.schemas import AnalysisJson
 MOVES_PATTERN = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # start of a transcript
 BOARD_PATTERN = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # start of a board
 MAX_PV_MOVES = 8
+LONG_SEARCH_EMPTIES = 32  # from this number of empty squares on, a search can take hours
 CORRECTNESS_MARKS = {True: "✓", False: "✗", None: " "}
 OUTCOME_NAMES = {1: "win", 0: "draw", -1: "loss"}
 OTHELLO_HEADER = (
@@ -51,12 +52,13 @@ def solve(
     threads: Threads = 1,
     hash: Hash = 64,
     limit: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Awalé: limit per position outside the tablebase, such as 14 (plies), 500ms or 450000n (nodes)",
+            help="Awalé: limit per position outside the tablebase: 14 (plies), 500ms, 450000n (nodes) or level=12; "
+            "default: 1s",
             metavar="LIMIT",
         ),
-    ] = "1s",
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
 ) -> None:
     """Solve positions: compute the score with best play.
@@ -71,8 +73,10 @@ def solve(
 
     chosen = find_game(game, size, variant)
     if chosen.family == "awale":
-        solve_awale(source, chosen, parse_limit(limit), wld, threads, hash, json)
+        solve_awale(source, chosen, parse_limit(limit or "1s"), wld, threads, hash, json)
         return
+    if limit is not None:
+        raise ConfigError("--limit works only with awale: omit --limit")
     problems = read_problems(source, chosen)
     for number, problem in enumerate(problems, 1):
         if size is not None and problem.position.game != chosen:
@@ -150,6 +154,9 @@ def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved
     """Clear the engine and solve a problem with it, showing a progress line."""
     if problem.position.over:
         return SolvedProblem(problem, final_analysis(problem.position), wld)
+    if problem.position.empties >= LONG_SEARCH_EMPTIES:
+        notice = f"{problem.position.empties} empty squares: this search can take very long; Ctrl-C stops it"
+        print(f"awello: {notice}", file=sys.stderr)
     engine.clear()
     with make_progress_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as line:
         task = line.add_task(label, total=None)

@@ -12,6 +12,8 @@ from awello.cli.progress import show_step_progress
 from awello.engine.tablebase import TOTAL_PROGRESS, build_tablebase, find_tablebase, tablebase_folder, verify_tablebase
 from awello.rules.game import Game, find_game
 
+MIB = 1 << 20
+
 tablebase = typer.Typer(help="Build and list the Awalé tablebases.", no_args_is_help=True)
 app.add_typer(tablebase, name="tablebase")
 
@@ -25,7 +27,7 @@ def build(
 ) -> None:
     """Solve all positions with up to N seeds.
 
-    17 seeds need 52 MB and about ten seconds; each additional seed multiplies both by 1.6. Positions with
+    17 seeds need 50 MiB and about ten seconds; each additional seed multiplies both by 1.6. Positions with
     fewer seeds are solved first. If you press Ctrl-C, the tablebase is saved up to the last completed number of seeds.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
@@ -49,6 +51,6 @@ def show(json: Json = False) -> None:
         return
     for base in tablebases:
         state = "intact" if intact[base.game] else "DAMAGED: remove it and build it again"
-        print(f"{base.game!s:<11} up to {base.seeds} seeds, {base.table.size / 1e6:,.1f} MB, {state}")
+        print(f"{base.game!s:<11} up to {base.seeds} seeds, {base.table.size / MIB:,.1f} MiB, {state}")
     if not tablebases:
         print("no tablebases yet: build one with 'awello tablebase build --seeds 17'")

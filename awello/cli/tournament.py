@@ -29,20 +29,28 @@ def tournament(
     bots: Annotated[
         list[str], typer.Argument(metavar="BOT", help="Specs of the bots; 'awello players' lists all players")
     ],
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair of bots, two games each", metavar="N")] = 100,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds per pairing, two games each", metavar="N")] = 100,
     move_time: Annotated[
-        str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="TIME")
+        str | None,
+        typer.Option(help="Time per move, such as 100ms; without a unit: seconds; default: unlimited", metavar="TIME"),
     ] = None,
-    tolerance: Annotated[str, typer.Option(help="Accepted excess over a time limit", metavar="TIME")] = "10ms",
+    tolerance: Annotated[
+        str, typer.Option(help="Accepted excess over a time limit; without a unit: seconds", metavar="TIME")
+    ] = "10ms",
     max_memory: Annotated[
-        float | None, typer.Option(help="Memory per bot in MiB; default: unlimited", metavar="MIB")
+        float | None, typer.Option(min=1, help="Memory per bot in MiB; default: unlimited", metavar="MIB")
     ] = None,
     learning_time: Annotated[
-        str | None, typer.Option(help="Preparation time per bot, such as 1h; default: unlimited", metavar="TIME")
+        str | None,
+        typer.Option(
+            help="Preparation time per bot, such as 1h; without a unit: seconds; default: unlimited", metavar="TIME"
+        ),
     ] = None,
-    max_threads: Annotated[int | None, typer.Option(help="Threads per bot; default: unlimited", metavar="N")] = None,
+    max_threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads per bot; default: unlimited", metavar="N")
+    ] = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, help="Number of random opening moves, which vary the games", metavar="N")
+        int, typer.Option(min=0, help="Number of random opening moves, which make the games differ", metavar="N")
     ] = 0,
     seed: Seed = 0,
     jobs: JobsOption = None,
@@ -134,7 +142,7 @@ def _make_standings(results: TournamentResult, console: Console) -> list[Rendera
 
 
 def _make_standings_table(results: TournamentResult, standings: Sequence[BotStanding], narrow: bool) -> Table:
-    columns = ("points", "wins", "draws", "losses", "games", "mean score", "Elo, 95 %")
+    columns = ("points", "wins", "draws", "losses", "games", "average score", "Elo, 95 %")
 
     def cells(bot: BotStanding) -> list[str]:
         numbers = map(str, (bot.points, bot.wins, bot.draws, bot.losses, bot.games))
@@ -147,7 +155,7 @@ def _make_standings_table(results: TournamentResult, standings: Sequence[BotStan
 
 def _make_usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
     """Format the resource use of the bots, and their forfeits."""
-    columns = ("mean ms", "max ms", "memory MiB", "learning s", "CPUs", "forfeits")
+    columns = ("average ms", "max ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
     def cells(bot: BotStanding) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())

@@ -26,13 +26,15 @@ from awello.rules.game import find_game
 train = typer.Typer(help="Train weights and networks.", no_args_is_help=True)
 app.add_typer(train, name="train")
 
-DurationOption = Annotated[str, typer.Option(help="Training time, such as 10m or 1h", metavar="TIME")]
+DurationOption = Annotated[
+    str, typer.Option(help="Training time, such as 10m or 1h; without a unit: seconds", metavar="TIME")
+]
 TrainingOut = Annotated[Path, typer.Option(help="File to write, or to resume from", metavar="FILE")]
 TrainingSeed = Annotated[int, typer.Option(min=0, help="Random seed of the training run", metavar="SEED")]
 PlotOption = Annotated[
     Path | None, typer.Option(help="Also plot the progress to an .svg or .png file; default: none", metavar="FILE")
 ]
-TrainingThreads = Annotated[int, typer.Option(min=1, help="Worker threads", metavar="N")]
+TrainingThreads = Annotated[int, typer.Option(min=1, help="Threads", metavar="N")]
 
 
 def parse_training_time(text: str) -> float:
@@ -48,7 +50,7 @@ def patterns(
     data: Annotated[
         list[Path],
         typer.Option(
-            help="Games: a file, or a folder with games.jsonl, wthor/*.wtb or games/*.gz; can be repeated",
+            help="Games: a file, or a folder with games.jsonl, wthor/NAME.wtb or games/NAME.gz; can be repeated",
             metavar="PATH",
         ),
     ],
@@ -74,6 +76,7 @@ def patterns(
     the next stage.
     """
 
+    check_output(out)
     if plot:
         check_plot(plot)
     games = np.concatenate([read_games(path) for path in data])

@@ -40,7 +40,7 @@ def cnn(
     duration: DurationOption = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")] = Path("cnn"),
     network: Annotated[
-        Literal["residual", "report0"], typer.Option(help="Residual network, or the network of report 0")
+        Literal["residual", "report0"], typer.Option(help="Residual network, or that of report 0 (see docs/sources.md)")
     ] = "residual",
     channels: Annotated[
         int, typer.Option(min=8, max=512, help="Number of channels per residual block", metavar="N")
@@ -59,9 +59,7 @@ def cnn(
         typer.Option(help="File weights.pt of a larger network to learn from; default: none", metavar="FILE"),
     ] = None,
     seed: TrainingSeed = 1,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")
-    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
     device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Device; default: cuda if available")] = None,
     plot: PlotOption = None,
     json: Json = False,

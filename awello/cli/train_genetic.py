@@ -11,7 +11,7 @@ import typer
 
 from awello.arena.workers import Jobs, open_worker_pool
 from awello.cli.options import Cluster, JobsOption, Json, resolve_jobs
-from awello.cli.output import print_result
+from awello.cli.output import check_output, print_result
 from awello.cli.progress import resumable, show_step_progress
 from awello.cli.train import DurationOption, PlotOption, TrainingOut, TrainingSeed, parse_training_time, train
 from awello.lab.report import check_plot, write_plot
@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # needs deap, an optional dependency
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
 COMMAND_HELP = """Train the weights of the Awalé heuristic {name}.
 
-Uses the genetic algorithm of report 1. Can be interrupted; run the same command again to resume from the last complete
-generation.
+Uses the genetic algorithm of report 1 (see docs/sources.md). Can be interrupted; run the same command again to resume
+from the last complete generation.
 """
 TrainingVariant = Annotated[str, typer.Option(help="Rules of Awalé: abapa, tournament or romein", metavar="VARIANT")]
 Nodes = Annotated[int, typer.Option(min=1, help="Number of nodes to search per move", metavar="N")]
@@ -75,8 +75,9 @@ def otage(
 ) -> None:
     """Train the factors of Otage's evaluation.
 
-    Uses the genetic algorithm of report 1 and the patterns in Otage's memory; at the end, writes the factors to that
-    memory. Can be interrupted; run the same command again to resume from the last complete generation.
+    Uses the genetic algorithm of report 1 (see docs/sources.md) and the patterns in Otage's memory; at the end, writes
+    the factors to that memory. Can be interrupted; run the same command again to resume from the last complete
+    generation.
     """
     from awello.learn.otage_factors import make_config, write_factors
 
@@ -94,6 +95,7 @@ def run_evolution(
     """Evolve until the time is spent, saving each generation, and plot the fitness if requested."""
     from awello.learn.genetic import evolve, resume_evolution, save_evolution
 
+    check_output(out)
     if plot:
         check_plot(plot)
     lines = not json and not sys.stdout.isatty()

@@ -45,6 +45,8 @@ def tree(
     The drawing shows values, the principal variation and cutoffs.
     """
     spec = parse_spec(search)
+    if svg and svg.suffix.lower() != ".svg":
+        raise ConfigError(f"cannot draw to {str(svg)!r}: choose a file name that ends in .svg")
     if leaves is not None:
         if any(option is not None for option in (game, position, size, variant)):
             raise ConfigError("--leaves gives a whole tree: omit GAME, --position, --size and --variant")

@@ -80,7 +80,7 @@ def create_account(connection: Connection, name: str, password_hash: str | None,
     if not NAME_PATTERN.fullmatch(name):
         raise ClubError(
             "invalid_name",
-            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and begins with a letter: "
+            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and starts with a letter: "
             "choose another name",
             min=MIN_NAME_CHARS,
             max=MAX_NAME_CHARS,

@@ -28,6 +28,7 @@ from awello.club.tournament import (
     ClubTournament,
     TournamentPairing,
 )
+from awello.errors import join_choices
 from awello.limits import Clock
 from awello.rules.game import Game
 
@@ -72,7 +73,7 @@ def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list
 
 
 def _unknown_tournament_error(key: int | str) -> ClubError:
-    message = f"there is no tournament {key}: choose one from the list of tournaments"
+    message = f"there is no tournament {key}: 'awello club tournaments' and the club's page list the tournaments"
     return ClubError("unknown_tournament", message, tournament=key)
 
 
@@ -96,20 +97,20 @@ def create_tournament(
     if not (1 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name[0].isalpha() and name == name.strip()):
         raise ClubError(
             "invalid_tournament_name",
-            f"the name of a tournament must have 2 to {MAX_NAME_CHARS} printable characters, begin with a letter and "
+            f"the name of a tournament must have 2 to {MAX_NAME_CHARS} printable characters, start with a letter and "
             "not end with a space: choose another name",
             min=2,
             max=MAX_NAME_CHARS,
         )
     if system not in SYSTEMS:
-        message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS[:-1])} or {SYSTEMS[-1]}"
+        message = f"{system!r} is not a tournament system: choose {join_choices(SYSTEMS)}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
         message = f"choose 1 to {MAX_ROUNDS} rounds for a Swiss tournament; omit the number of rounds for a round robin"
         raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
     if not 0 <= grace <= MAX_GRACE_SECONDS:
         minutes = round(MAX_GRACE_SECONDS / 60)
-        message = f"the grace period of a round must be between 0 and {minutes} minutes"
+        message = f"the grace period of a round must be between 0 and {minutes} minutes: choose another one"
         raise ClubError("invalid_grace", message, minutes=minutes)
     terms.validate()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):

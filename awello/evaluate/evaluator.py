@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.evaluate import awale, heuristics
 from awello.evaluate.heuristics import HeuristicState
 from awello.folders import data_file
@@ -67,7 +67,7 @@ class Heuristic:
     def check(self, game: Game) -> None:
         """Raise `ConfigError` if the settings are invalid for a game."""
         if self.name not in (names := list_heuristics(game)):
-            raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
+            raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {join_choices(names)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
             raise ConfigError(

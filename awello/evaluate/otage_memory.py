@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.evaluate import otage
 from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.heuristics import evaluate_positional
@@ -192,7 +192,7 @@ def _parse_numbers(lines: Iterable[tuple[int, str]], defaults: dict[str, float])
     for number, line in lines:
         match = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*", line)
         if not match or match[1] not in defaults:
-            raise _line_error(number, f"'NAME = NUMBER' (NAME: {', '.join(defaults)})", line)
+            raise _line_error(number, f"'NAME = NUMBER' (NAME: {join_choices(defaults)})", line)
         defaults[match[1]] = float(match[2])
     return defaults
 

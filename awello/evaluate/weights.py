@@ -69,7 +69,7 @@ def load_pattern_file(file: Path) -> PatternWeights:
             version, weights = int(content["version"]), content["weights"]
             metadata = json.loads(str(content["metadata"]))
     except FileNotFoundError:
-        raise ConfigError(f"{str(file)!r} does not exist: train patterns with 'awello train patterns'") from None
+        raise _missing_file_error(file, "awello train patterns") from None
     except (*LOAD_ERRORS, json.JSONDecodeError):
         advice = "train patterns with 'awello train patterns'"
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
@@ -77,6 +77,10 @@ def load_pattern_file(file: Path) -> PatternWeights:
     if version != FILE_VERSION or weights.shape != shape or weights.dtype != np.int16:
         raise ConfigError(f"{str(file)!r} was written by another version of Awello: train the patterns again")
     return PatternWeights(weights, metadata)
+
+
+def _missing_file_error(file: Path, command: str) -> ConfigError:
+    return ConfigError(f"weights file {str(file)!r} does not exist: check the path, or train weights with {command!r}")
 
 
 def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
@@ -110,6 +114,8 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
             rows = content["weights"]
         if rows.shape != (ROW_COUNT, UNIT_COUNT) or rows.dtype != np.int16:
             raise ValueError
+    except FileNotFoundError:
+        raise _missing_file_error(file, "awello train awale-network") from None
     except LOAD_ERRORS:
         advice = "train them with 'awello train awale-network'"
         raise ConfigError(f"{str(file)!r} does not contain weights of the Awalé network: {advice}") from None

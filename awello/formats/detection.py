@@ -14,7 +14,7 @@ from itertools import accumulate, dropwhile, groupby
 from awello.errors import AwelloError, NotationError
 from awello.formats.ggf import parse_ggf
 from awello.formats.ogn import parse_ogn
-from awello.formats.transcript import play_names, split_transcript
+from awello.formats.transcript import MOVES_ADVICE, play_names, split_transcript
 from awello.position import Position, parse_position
 from awello.record import Record
 from awello.rules.game import DEFAULT_BY_FAMILY, GAMES_BY_SIZE, PASS, Game
@@ -134,11 +134,11 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
     return parse_position(diagram, game)
 
 
-def _check_family(game: Game | None, found_game: Game) -> None:
-    """Raise `NotationError` if the chosen game and the detected position belong to different families."""
+def _check_family(game: Game | None, found_game: Game, found: str = "position") -> None:
+    """Raise `NotationError` if the chosen game is of another family than the detected position or game."""
     if game is not None and game.family != found_game.family:
         titles = found_game.adapter.title, game.adapter.title
-        message = "this is a position of {}, not of {}: choose the other game".format(*titles)
+        message = "this is a {} of {}, not of {}: choose the other game".format(found, *titles)
         raise NotationError(message, "other_game", found=str(found_game), chosen=str(game))
 
 
@@ -229,6 +229,9 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
         _check_typos(text)
     played = _play_text(text, [Position.start(game) for game in games])
     if played is None:
+        other = _guess_game(text)
+        if (found := _play_text(text, [Position.start(other)])) and found[1] is None:
+            _check_family(game, other, "game")
         raise NotationError(f"the text contains no game and no position: {PASTE_HINT}", "no_game_in_text")
     return DetectedGame(MOVE_LIST_FORMATS[games[0].family], _require_legal(played))
 
@@ -249,7 +252,7 @@ def _check_typos(text: str) -> None:
     typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_PATTERN.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
         moves, wrong = typos[0]
-        message = f"{wrong[:8]!r} after {moves[-8:]} is not a move: correct or remove it"
+        message = f"{wrong[:8]!r} after {moves[-8:]} is not a move: {MOVES_ADVICE}"
         raise NotationError(message, "unreadable_moves", before=moves[-8:], text=wrong[:8])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from textwrap import fill
 
-from awello.errors import AwelloError, NotationError
+from awello.errors import AwelloError, NotationError, join_choices
 from awello.formats.common import (
     MAX_GAME_CHARS,
     DamagedFileError,
@@ -117,7 +117,7 @@ def _parse_variant(name: str) -> Game:
     """Look up a variant by name, ignoring case."""
     games = {**{str(variant): game for variant, game in GAMES_BY_VARIANT.items()}, **VARIANT_ALIASES}
     if name.strip().lower() not in games:
-        raise NotationError(f"expected a variant ({', '.join(map(str, GAMES_BY_VARIANT))}), found {name[:24]!r}")
+        raise NotationError(f"expected a variant ({join_choices(GAMES_BY_VARIANT)}), found {name[:24]!r}")
     return games[name.strip().lower()]
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from gzip import BadGzipFile, GzipFile
 from io import BytesIO
 
-from awello.errors import NotationError
+from awello.errors import NotationError, join_choices
 from awello.formats.common import ReadResults
 from awello.formats.detection import GGF_PATTERN, OGN_PATTERN
 from awello.formats.ggf import read_ggf, write_ggf
@@ -97,7 +97,7 @@ FORMATS = {
 def find_format(name: str) -> Format:
     """Look up a format by name, such as `ggf`."""
     if name not in FORMATS:
-        raise NotationError(f"unknown format {name!r}: choose {', '.join(FORMATS)}")
+        raise NotationError(f"unknown format {name!r}: choose {join_choices(FORMATS)}")
     return FORMATS[name]
 
 
@@ -113,7 +113,7 @@ def detect_format(content: bytes, file_name: str = "") -> Format:
         *([weak] * bool(weak.matches(content))),
     ]
     if not candidates:
-        suffixes = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes)
+        suffixes = join_choices(suffix for format in FORMATS.values() for suffix in format.suffixes)
         raise NotationError(f"expected games in a format such as {suffixes}, found none")
     return candidates[0]
 

@@ -7,13 +7,15 @@ and, in Othello, case.  In Awalé, upper-case letters are South's pits and lower
 import re
 from collections.abc import Iterable
 
-from awello.errors import AwelloError, NotationError
+from awello.errors import AwelloError, NotationError, join_choices
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.rules.othello import PASS_NAMES
 
 MOVE_PATTERNS = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
+MOVES_ADVICE = "write moves such as f5d6c3 or FfBe"
+MAX_QUOTED_CHARS = 24  # characters of a word that is not a move
 SEPARATOR_PATTERN = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation between moves
 
 
@@ -31,7 +33,8 @@ def parse_transcript(text: str, start: Position | None = None) -> Record:
     if error:
         raise error
     if rest:
-        raise NotationError(f"move {len(record.moves) + 1} of the transcript: {rest[:8]!r} is not a move")
+        word = rest.split()[0][:MAX_QUOTED_CHARS]
+        raise NotationError(f"move {len(record.moves) + 1}: {word!r} is not a move: {MOVES_ADVICE}")
     return record
 
 
@@ -53,11 +56,12 @@ def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloErr
             moves.append(PASS)
             position = position.after(PASS)
         try:
-            if start.game.adapter.side_of_move(name) not in (None, position.side):
-                raise NotationError(f"{name} is not a pit of {position.side_name}, who is to move")
+            if not position.over and start.game.adapter.side_of_move(name) not in (None, position.side):
+                legal = join_choices(map(position.format_move, position.legal_moves()))
+                raise NotationError(f"{name} is not a pit of {position.side_name}, who is to move: choose {legal}")
             moves.append(position.parse_move(name))
         except AwelloError as error:
-            located_error = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
+            located_error = type(error)(f"move {len(moves) + 1}: {error}")
             return Record(start, tuple(moves)), located_error
         position = position.after(moves[-1])
     return Record(start, tuple(moves)), None

@@ -7,7 +7,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.folders import replace_atomically
 
 PLOT_FORMATS = (".svg", ".png")
@@ -33,7 +33,7 @@ def require_matplotlib() -> None:
 def check_plot(path: Path) -> None:
     """Raise `ConfigError` if a plot cannot be written to a path."""
     if path.suffix.lower() not in PLOT_FORMATS:
-        raise ConfigError(f"cannot plot to {str(path)!r}: choose a file name that ends in {' or '.join(PLOT_FORMATS)}")
+        raise ConfigError(f"cannot plot to {str(path)!r}: choose a file name that ends in {join_choices(PLOT_FORMATS)}")
     if not path.parent.is_dir():
         raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}; create it first")
     if path.is_symlink() or (path.exists() and not path.is_file()):

@@ -22,13 +22,13 @@ MARK_STYLES = {"": "", "?!": "cyan", "?": "yellow", "??": "bold red"}
 GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
 
 
-def format_summary(name: str, summary: ReviewSummary) -> str:
-    """Format the summary of a side in one line."""
+def format_summary(name: str, summary: ReviewSummary, unit: str) -> str:
+    """Format the summary of a side in one line; `unit` is discs or seeds."""
     if not summary.moves:
-        return f"{name}: no choices to review"
-    choices = f"{summary.moves} choice{'s' * (summary.moves != 1)}"
+        return f"{name}: no move with a choice to review"
+    loss = f"average loss {summary.mean_loss:.2f} {unit} per move"
     marks = f"{summary.inaccuracies} ?!, {summary.mistakes} ?, {summary.blunders} ??"
-    return f"{name}: accuracy {summary.accuracy:.1f} %, mean loss {summary.mean_loss:.2f} in {choices}; {marks}"
+    return f"{name}: accuracy {summary.accuracy:.1f} %, {loss}; {marks}"
 
 
 def format_legend(game: Game) -> str:

@@ -52,7 +52,7 @@ class AutoplayPlan(GamePlan):
     games: int = 0
     snapshot: bytes = b""
     """Otage's memory and the games so far, serialised for the workers."""
-    kind: ClassVar[str] = "autoplay"
+    kind: ClassVar[str] = "autoplay run"
 
     def opening(self, number: int) -> tuple[int, ...]:
         """Return the opening of game `number`; empty if earlier games have played every opening `repeats` times."""

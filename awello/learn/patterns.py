@@ -160,6 +160,10 @@ class PatternTraining:
         combined = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
         training = self.make_ridge(combined, ~combined.held_out)
+        if not len(training.targets):
+            low, high = _empties_of(stage)[0], _empties_of(stage)[-1]
+            problem = f"the data contain no positions of finished games with {low} to {high} empty squares"
+            raise ConfigError(f"{problem}: give more games")
         residuals = training.targets - training.predict(start)
         mean_square = float(residuals @ residuals) / len(residuals)
         fitted = training.fit(start, mean_square / PRIOR_DEVIATION_DISCS**2, CG_ITERATIONS)

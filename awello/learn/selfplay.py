@@ -43,7 +43,7 @@ class SelfplayPlan(RunPlan[GameResult]):
     """Weights file; default: the shipped weights."""
     checksum: str = ""
     """Checksum of the weights file."""
-    kind: ClassVar[str] = "selfplay"
+    kind: ClassVar[str] = "self-play run"
     result_type: ClassVar[type[Any]] = GameResult
     batch_size: ClassVar[int] = 16
 

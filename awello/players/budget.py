@@ -37,7 +37,7 @@ class BudgetPlayer(TextbookPlayer):
         if not (nodes or seconds or (depth and depth <= MAX_DEPTH)):
             advice = f"write {self.spec.name}@450000n or {self.spec.name}@100ms"
             raise SpecError(
-                f"player {self.spec} needs a number of nodes, a time or a depth up to {MAX_DEPTH}: {advice}"
+                f"player {self.spec.typed} needs a number of nodes, a time or a depth up to {MAX_DEPTH}: {advice}"
             )
 
     def _make_evaluator(self, game: Game) -> BudgetSearch:

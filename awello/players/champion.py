@@ -60,7 +60,7 @@ class ChampionPlayer(Player):
         from awello.engine.levels import find_level
 
         if self.limit is not None and self.limit.depth == 0:
-            raise SpecError(f"player {self} needs a depth of at least 1, such as champion@8")
+            raise SpecError(f"player {self.spec.typed} needs a depth of at least 1, such as champion@8")
         if self.limit is not None and self.limit.level is not None:
             find_level(self.limit.level)
         self.end()

@@ -54,7 +54,9 @@ class CnnValuePlayer(Player):
 
     def begin(self, game: Game, seed: int) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_CNN_DEPTH:
-            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_CNN_DEPTH}, such as {self.spec.name}@2")
+            raise SpecError(
+                f"player {self.spec.typed} needs a depth from 1 to {MAX_CNN_DEPTH}, such as {self.spec.name}@2"
+            )
         self.search = BatchedAlphaBeta(load_cnn(game, self.weights, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:

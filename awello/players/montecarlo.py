@@ -34,7 +34,7 @@ class TreeSearchPlayer(Player):
         if self.limit.seconds is None and self.limit.nodes is None:
             name = self.spec.name
             raise SpecError(
-                f"player {self.spec} needs a time or a number of simulations: write {name}@100ms or {name}@800n"
+                f"player {self.spec.typed} needs a time or a number of simulations: write {name}@100ms or {name}@800n"
             )
         self.tree = self.make_tree(game)
 

@@ -94,7 +94,9 @@ class OtagePlayer(Player):
         if game is not Game.OTHELLO:
             raise SpecError(f"player otage plays Othello on 8x8 only, not {game}: choose a player such as champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
-            raise SpecError(f"player {self} needs a depth, a time or a number of nodes: write otage@6 or otage@100ms")
+            raise SpecError(
+                f"player {self.spec.typed} needs a depth, a time or a number of nodes: write otage@6 or otage@100ms"
+            )
         if self.search is None or self._read_memory_time() != self.memory_read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():

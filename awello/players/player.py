@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from awello.analysis import Analysis
-from awello.errors import SpecError
+from awello.errors import SpecError, describe_invalid_value, join_choices
 from awello.limits import Clock
 from awello.players.spec import NAME_PATTERN, PlayerSpec, parse_spec
 from awello.position import Position
@@ -193,7 +193,7 @@ def make_player(spec: PlayerSpec | str) -> Player:
     names = [setting.name for setting in fields(player_class)]  # type: ignore[arg-type]
     for key in settings:
         if key not in names:
-            advice = f"choose from {', '.join(names)}" if names else "remove it"
+            advice = f"choose {join_choices(names)}" if names else "remove it"
             message = f"player {spec.name!r} has no setting {key!r}: {advice}"
             raise SpecError(message, "unknown_setting", player=spec.name, setting=key)
     try:
@@ -201,7 +201,7 @@ def make_player(spec: PlayerSpec | str) -> Player:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "settings"
-        message, value = f"player {spec.name!r}: {where}: {first['msg']}, not {first['input']!r}", str(first["input"])
+        message, value = f"player {spec.name!r}: {describe_invalid_value(where, dict(first))}", str(first["input"])
         raise SpecError(message, "invalid_setting", player=spec.name, setting=where, value=value) from None
     player.spec = spec
     return player

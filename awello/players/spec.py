@@ -18,6 +18,13 @@ class PlayerSpec:
     heuristic: str | None = None
     limit: Limit | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    text: str = field(default="", repr=False, compare=False)
+    """The text from which the spec was parsed."""
+
+    @property
+    def typed(self) -> str:
+        """The spec as the user wrote it."""
+        return self.text or str(self)
 
     def __str__(self) -> str:
         heuristic = f":{self.heuristic}" if self.heuristic else ""
@@ -42,4 +49,4 @@ def parse_spec(text: str) -> PlayerSpec:
         if key in settings:
             raise SpecError(f"setting {key!r} appears twice in {text!r}: remove one")
         settings[key] = value
-    return PlayerSpec(match[1], match[2], parse_limit(match[3]) if match[3] else None, settings)
+    return PlayerSpec(match[1], match[2], parse_limit(match[3]) if match[3] else None, settings, text.strip())

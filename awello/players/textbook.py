@@ -37,7 +37,7 @@ class TextbookPlayer(Player):
 
     def _check_limit(self) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:
-            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@4")
+            raise SpecError(f"player {self.spec.typed} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@4")
 
     def _make_heuristic(self, game: Game) -> Heuristic:
         """Make the heuristic from the settings; default: the first heuristic of the game."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from awello.errors import SpecError
+from awello.errors import SpecError, join_choices
 from awello.evaluate.evaluator import list_heuristics
 from awello.limits import Limit
 from awello.players.player import make_player
@@ -20,7 +20,7 @@ def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
     check_algorithm(spec.name)
     for key in spec.settings:
         if key not in TREE_SETTINGS:
-            raise SpecError(f"{key} cannot be set for a search tree: choose from {', '.join(TREE_SETTINGS)}")
+            raise SpecError(f"{key} cannot be set for a search tree: choose {join_choices(TREE_SETTINGS)}")
     heuristic = spec.heuristic or list_heuristics(position.game)[0]
     spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_TREE_DEPTH))
     player = make_player(spec)

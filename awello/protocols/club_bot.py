@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
+from socket import gaierror
+from ssl import SSLError
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -103,7 +105,8 @@ class ClubBot:
                     raise ConfigError(f"the club refused {self.spec}: {closed.rcvd.reason}") from None
                 self.log("connection lost: reconnecting")
             except (OSError, InvalidHandshake) as error:
-                self.log(f"cannot reach {self.server} ({error}): next try in {pause:.1f} s")
+                problem = f"cannot connect to {self.server}{describe_failure(error)}"
+                self.log(f"{problem}: check --server, or wait; next try in {pause:.1f} s")
             self.seek_id = 0
             await asyncio.sleep(pause)
             pause = min(2 * pause, MAX_RECONNECT_SECONDS)
@@ -298,6 +301,13 @@ def make_websocket_url(server: str) -> str:
     except (ValueError, InvalidURI):  # invalid port, brackets or host
         pass
     raise ConfigError(f"--server {server!r} is not a club address: write https://HOST or http://HOST:PORT")
+
+
+def describe_failure(error: OSError | InvalidHandshake) -> str:
+    """Return why a connection failed, in brackets; empty if nothing answers at the address."""
+    if isinstance(error, gaierror | SSLError):
+        return f" ({error.strerror})"
+    return f" ({error})" if isinstance(error, InvalidHandshake) else ""
 
 
 def choose_move(player: Player, record: Record, clock: Clock) -> Choice:

@@ -51,7 +51,9 @@ class LineProcess:
                 start_new_session=True,  # Ctrl-C reaches only Awello, which then ends the process
             )
         except (OSError, ValueError) as error:
-            raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
+            raise SpecError(
+                f"cannot start {command!r}: {getattr(error, 'strerror', error)}; check the command"
+            ) from None
         assert self._process.stdout is not None
         self._lines: Queue[str | None] = Queue(MAX_LINES)
         threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._log), daemon=True).start()

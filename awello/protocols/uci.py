@@ -16,7 +16,7 @@ from awello.engine.book import load_shipped_book
 from awello.engine.engine import MAX_HASH_MIB, MIN_HASH_MIB
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.time_management import allocate_time, estimate_moves_left
-from awello.errors import NotationError
+from awello.errors import NotationError, join_choices
 from awello.formats.common import MAX_QUOTED_CHARS
 from awello.formats.transcript import format_transcript, parse_transcript
 from awello.limits import Clock, Limit
@@ -93,7 +93,7 @@ class UciServer(EngineServer):
             case ["name", "threads", "value", value]:
                 self.change_engine(self.engine.game, threads=parse_int(value, "a number of threads"))
             case _:
-                options = f"Hash, Threads, OwnBook (true or false) or Variant ({', '.join(GAMES_BY_VARIANT)})"
+                options = f"Hash, Threads, OwnBook (true or false) or Variant ({join_choices(GAMES_BY_VARIANT)})"
                 text = " ".join(words)[:MAX_QUOTED_CHARS]
                 advice = f"write 'name OPTION value VALUE', where OPTION is {options}"
                 raise NotationError(f"{text!r} does not set an option: {advice}")

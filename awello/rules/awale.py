@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, leading_zeros, to_signed
-from awello.errors import NotationError
+from awello.errors import NotationError, join_choices
 from awello.kernel import U, kernel
 
 ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the ids of the games in kernels, see `rules.game`
@@ -220,7 +220,7 @@ class AwaleAdapter:
         name = text.strip()
         if len(name) == 1 and name.upper() in PIT_NAMES[0]:
             return PIT_NAMES[0].index(name.upper())
-        raise NotationError(f"{text!r} is not a pit: choose {', '.join(PIT_NAMES[side])}")
+        raise NotationError(f"{text!r} is not a pit: choose {join_choices(PIT_NAMES[side])}")
 
     def side_of_move(self, name: str) -> int | None:
         return int(name.islower())

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, find_moves
-from awello.errors import ConfigError
+from awello.errors import ConfigError, join_choices
 from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
 from awello.rules.othello import BOARD_MASK4, BOARD_MASK6, BOARD_MASK8
@@ -38,7 +38,7 @@ class Game(IntEnum):
         names = {str(game): game for game in cls} | {"awale": cls.ABAPA}
         if isinstance(value, str) and value.lower() in names:
             return names[value.lower()]
-        raise ConfigError(f"unknown game {value!r}: choose {', '.join(names)}")
+        raise ConfigError(f"unknown game {value!r}: choose {join_choices(names)}")
 
     def __repr__(self) -> str:
         return f"Game.{self.name}"
@@ -102,7 +102,7 @@ DEFAULT_BY_FAMILY = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
 def find_game(family: str, size: int | None = None, variant: str | None = None) -> Game:
     """Look up a game: `othello` with a size (default: 8) or `awale` with a variant (default: abapa)."""
     if family not in DEFAULT_BY_FAMILY:
-        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(DEFAULT_BY_FAMILY)}")
+        raise ConfigError(f"unknown game {family!r}: choose {join_choices(DEFAULT_BY_FAMILY)}")
     if family == "othello":
         if variant is not None:
             raise ConfigError(f"Othello has no variant {variant!r}: omit the variant, or choose the game awale")
@@ -112,7 +112,7 @@ def find_game(family: str, size: int | None = None, variant: str | None = None) 
     if size is not None:
         raise ConfigError(f"Awalé has no size {size}: omit the size, or choose the game othello")
     if variant is not None and variant not in GAMES_BY_VARIANT:
-        raise ConfigError(f"unknown variant {variant!r}: choose {', '.join(map(str, GAMES_BY_VARIANT))}")
+        raise ConfigError(f"unknown variant {variant!r}: choose {join_choices(GAMES_BY_VARIANT)}")
     return GAMES_BY_VARIANT[variant or "abapa"]
 
 

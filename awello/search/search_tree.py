@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from awello.errors import ConfigError, NotationError
+from awello.errors import ConfigError, NotationError, join_choices
 from awello.evaluate.evaluator import Evaluator
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
 from awello.kernel import U
@@ -94,8 +94,10 @@ def parse_lists(text: str) -> ListSource:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        near = repr(text[error.pos : error.pos + 10]) if error.pos < len(text) else "the end"
-        raise NotationError(f"{error.msg} at {near}: write nested lists of numbers, such as {EXAMPLE_TREE}") from None
+        where = f"the error is at {text[error.pos : error.pos + 10]!r}" if error.pos < len(text) else "it is incomplete"
+        raise NotationError(
+            f"{text[:20]!r} is not a tree ({where}): write nested lists such as {EXAMPLE_TREE}"
+        ) from None
     except (RecursionError, ValueError):
         raise NotationError(
             f"{text[:20]!r}... is nested too deeply or contains too long a number: "
@@ -322,7 +324,7 @@ def search(tree: SearchTree, node: SearchNode, alpha: float = -math.inf, beta: f
 def check_algorithm(name: str) -> None:
     """Raise `ConfigError` if there is no textbook search with this name."""
     if name not in TEXTBOOK_ALGORITHMS:
-        raise ConfigError(f"{name!r} is not a textbook search: choose {', '.join(TEXTBOOK_ALGORITHMS)}")
+        raise ConfigError(f"{name!r} is not a textbook search: choose {join_choices(TEXTBOOK_ALGORITHMS)}")
 
 
 def search_tree(algorithm: str, source: TreeSource, label: str = "") -> SearchTree:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, ExceptionContext, Select, Table, create_engine, event, func, select
+from sqlalchemy.engine import make_url
 
 from awello.errors import AwelloError, ConfigError, StorageError
 from awello.storage.database_urls import is_database_url, make_invalid_url_error, parse_database_url
@@ -33,12 +34,15 @@ def open_database(location: str | Path, schema: Schema) -> Engine:
     """
     is_server = is_database_url(str(location))
     engine = _open_server(str(location), schema) if is_server else _open_file(Path(location).expanduser(), schema)
-    name = str(engine.url.set(query={}) if is_server else location)
+    name = str(make_url(str(location)).set(query={}) if is_server else location)
+    advice = "check the URL and the server" if is_server else "check the file, or give another one"
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
         cause = str(context.original_exception).strip() or type(context.original_exception).__name__
-        raise StorageError(f"the {schema.application} {name!r} cannot be used: {cause.splitlines()[0]}") from None
+        raise StorageError(
+            f"the {schema.application} {name!r} cannot be used: {cause.splitlines()[0]}; {advice}"
+        ) from None
 
     try:
         with engine.connect() as connection:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from awello.errors import AwelloError
+from awello.errors import AwelloError, join_choices
 from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_error, error_fields
 from awello.web.rate_limits import RateLimit
 from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY_SECONDS
@@ -147,7 +147,7 @@ class MessageConnection:
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given, types = str(type)[:MAX_ID_CHARS], list(self.requests)
-            message = f"{given!r} is not a type of request: choose {', '.join(types)}"
+            message = f"{given!r} is not a type of request: choose {join_choices(types)}"
             raise InvalidMessageError(message, "unknown_type", type=given, types=types)
         return type, self.requests[type].model_validate(fields)
 
