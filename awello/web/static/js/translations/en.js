@@ -336,7 +336,7 @@ export default {
   "error.unknown_type": "Unknown request “{type}”: reload the page.",
   "error.message_rate_limit": "Too many messages (limit: {rate} per second): wait a moment and try again.",
   "error.illegal_move": "Move {number}: {move} is not a legal move. Correct the moves.",
-  "error.illegal_move.short": "This move is not legal. Detail: {message}",
+  "error.illegal_move.short": "This move is not legal: choose another one.",
   "error.unreadable_moves": "After {before} comes “{text}”, which is not a move: correct or remove it.",
   "error.notation": "This text cannot be read. Detail: {message}",
   "error.text_too_long": "The text has {length} characters: paste one game of at most {limit} characters.",

@@ -336,7 +336,7 @@ export default {
   "error.unknown_type": "Requête inconnue « {type} » : rechargez la page.",
   "error.message_rate_limit": "Trop de messages (limite : {rate} par seconde) : attendez un instant et réessayez.",
   "error.illegal_move": "Coup {number} : {move} n’est pas un coup légal. Corrigez les coups.",
-  "error.illegal_move.short": "Ce coup n’est pas légal. Détail (en anglais) : {message}",
+  "error.illegal_move.short": "Ce coup n’est pas légal : choisissez-en un autre.",
   "error.unreadable_moves": "Après {before} vient « {text} », qui n’est pas un coup : corrigez ou retirez ce texte.",
   "error.notation": "Ce texte ne peut pas être lu. Détail (en anglais) : {message}",
   "error.text_too_long": "Le texte compte {length} caractères : collez une seule partie de {limit} caractères au plus.",
