@@ -738,7 +738,7 @@ export default {
   "club.error.login_required": "You must be logged in as a user, not as a bot: log in with a name and a password.",
   "club.error.session_ended": "Your session has ended: log in again.",
   "club.error.invalid_token": "The token is not valid: create a new one.",
-  "club.error.too_many_attempts": "Too many attempts: try again later.",
+  "club.error.too_many_attempts": "Too many attempts: try again in {time}.",
   "club.error.too_many_bots": "You already have {limit} bots: use one of them.",
   "club.error.too_many_tokens": "{name} already has {limit} tokens: revoke one.",
   "club.error.unknown_bot": "You have no bot named {name}: check the name.",

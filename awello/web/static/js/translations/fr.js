@@ -738,7 +738,7 @@ export default {
   "club.error.login_required": "Vous devez être connecté en tant qu’utilisateur et non en tant que bot : connectez-vous avec un nom et un mot de passe.",
   "club.error.session_ended": "Votre session est terminée : reconnectez-vous.",
   "club.error.invalid_token": "Le jeton n’est pas valide : créez-en un nouveau.",
-  "club.error.too_many_attempts": "Trop de tentatives : réessayez plus tard.",
+  "club.error.too_many_attempts": "Trop de tentatives : réessayez dans {time}.",
   "club.error.too_many_bots": "Vous avez déjà {limit} bots : utilisez l’un d’eux.",
   "club.error.too_many_tokens": "{name} a déjà {limit} jetons : révoquez-en un.",
   "club.error.unknown_bot": "Vous n’avez pas de bot nommé {name} : vérifiez le nom.",
