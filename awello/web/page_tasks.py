@@ -66,7 +66,9 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
     plies = next(
         plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )
-    summary = {
+    answer = {
+        "svg": draw_tree_svg(tree, plies, captions=False),
+        "lines": describe_tree(tree),
         "search": tree.label,
         "value": format_value(tree.value),
         "counts": {"nodes": tree.nodes, "leaves": tree.leaves, "pruned": tree.pruned},
@@ -74,7 +76,7 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
         "pv": tree.pv,
         "mover_view": tree.mover_view,
     }
-    return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree), **summary}).encode()
+    return json.dumps(answer).encode()
 
 
 def _count_nodes(node: SearchNode, plies: int) -> int:

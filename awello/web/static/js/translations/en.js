@@ -527,6 +527,8 @@ export default {
   "tree.view.mover": "Value at each node from the point of view of the side to move at that node",
   "tree.view.root": "Value at each node from the point of view of the side to move at the root",
   "tree.fit": "Fit width",
+  "tree.legend": "Square blue boxes: the side to move at the root chooses (MAX). Round orange boxes: its opponent chooses (MIN). Thick green line: principal variation.",
+  "tree.legend.pruned": "Dashed lines: pruned branches, never visited. ≥ and ≤: only a bound is known.",
   "tree.zoom-in": "Zoom in",
   "tree.zoom-out": "Zoom out",
   "tree.download": "Download",

@@ -527,6 +527,8 @@ export default {
   "tree.view.mover": "Valeur à chaque nœud du point de vue du camp au trait à ce nœud",
   "tree.view.root": "Valeur à chaque nœud du point de vue du camp au trait à la racine",
   "tree.fit": "Ajuster à la largeur",
+  "tree.legend": "Cases carrées bleues : choix du camp au trait à la racine (MAX). Cases rondes orange : choix de son adversaire (MIN). Trait vert épais : variante principale.",
+  "tree.legend.pruned": "Pointillés : branches élaguées, jamais visitées. ≥ et ≤ : seule une borne est connue.",
   "tree.zoom-in": "Agrandir",
   "tree.zoom-out": "Réduire",
   "tree.download": "Télécharger",
