@@ -138,6 +138,20 @@ def find_untranslated(page: Page) -> list[str]:
     return sorted(texts & pieces)
 
 
+def test_dates(visitor: Visitor) -> None:
+    """Dates are written as in Britain and France."""
+    page = visitor.open()
+    dates = page.evaluate(
+        """async () => {
+          const { formatDate, setLanguage } = await import("/static/js/i18n.js");
+          const dates = [formatDate("2026-11-19T20:48")];
+          await setLanguage("fr");
+          return [...dates, formatDate("2026-11-19T20:48")];
+        }"""
+    )
+    assert dates == ["19/11/2026, 20:48", "19/11/2026 20:48"]
+
+
 def test_themes(browser: Browser, address: str) -> None:
     """Themes, board colours and board sizes are applied and stored."""
     colour = "() => getComputedStyle(document.body).backgroundColor"
