@@ -361,6 +361,7 @@ def test_export_files(visitor: Visitor) -> None:
     page.fill("#archive-player", "Bob")
     page.select_option("#files-format", "ggf")
     page.click("#files-export")
+    expect(panel.locator("#files-status")).to_contain_text("cannot be written in this format")
     expect(panel.locator("#files-status")).to_contain_text("not of abapa")
     panel.locator("summary").click()
     page.select_option("#archive-game", "othello")

@@ -389,6 +389,7 @@ export default {
   "error.download_rate_limit": "Too many downloads: wait a minute and try again.",
   "error.no_games_found": "No games match: change the filters.",
   "error.too_many_games_found": "A file holds at most {limit} games, but {games} match: add filters.",
+  "error.not_exportable": "A game cannot be written in this format. Detail: {message}",
   "error.unknown_contest": "This contest does not exist, or has been deleted: choose another one from the list.",
   "error.contest_not_yours": "Only the browser that started this contest can stop, resume or delete it: use that browser.",
   "error.contest_in_progress": "This contest is running: wait until it ends, or stop it first.",

@@ -389,6 +389,7 @@ export default {
   "error.download_rate_limit": "Trop de téléchargements : attendez une minute et réessayez.",
   "error.no_games_found": "Aucune partie ne correspond : modifiez les filtres.",
   "error.too_many_games_found": "Un fichier contient {limit} parties au plus, mais {games} parties correspondent : ajoutez des filtres.",
+  "error.not_exportable": "Une partie ne peut pas être écrite dans ce format. Détail (en anglais) : {message}",
   "error.unknown_contest": "Cette rencontre n’existe pas ou a été supprimée : choisissez-en une autre dans la liste.",
   "error.contest_not_yours": "Seul le navigateur qui a lancé cette rencontre peut l’arrêter, la reprendre ou la supprimer : ouvrez la page dans ce navigateur.",
   "error.contest_in_progress": "Cette rencontre est en cours : attendez sa fin ou arrêtez-la d’abord.",
