@@ -26,7 +26,7 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use fast password hashes, and a limit on login attempts that does not refill during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    monkeypatch.setattr(logins, "NAME_AND_ORIGIN_RATE", (10, 0))
+    monkeypatch.setattr(logins, "NAME_AND_ORIGIN_RATE", (10, 1e-9))
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
         cookies = dict(owner.cookies)
     for limit, elsewhere in (("NAME_RATE", "10.0.0.2"), ("UNKNOWN_ORIGIN_RATE", "10.0.0.3")):
         with monkeypatch.context() as patch:
-            patch.setattr(logins, limit, (3, 0))
+            patch.setattr(logins, limit, (3, 1e-9))
             with club(database) as visit:
                 assert [guess(visit(), f"10.1.0.{number}") for number in range(5)] == [401] * 3 + [429] * 2
                 assert log_in(visit(), elsewhere) == 429, "a new device in a new network is locked out"
@@ -156,12 +156,31 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
 
 
 def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logins, "NAME_RATE", (3, 0))
+    monkeypatch.setattr(logins, "NAME_RATE", (3, 1e-9))
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
         eve = visit()
         sign_up(eve, "Eve")
         assert [guess(eve, f"10.1.0.{number}") for number in range(4)][-1] == 429
+
+
+def test_only_new_accounts_count_towards_their_limit(tmp_path: Path) -> None:
+    """Invalid and taken names and invalid passwords do not count; the error says when the next account is possible."""
+    with club(tmp_path / "club.sqlite") as visit:
+
+        def create(name: str, password: str = PASSWORD) -> Any:
+            return visit().post("/api/club/accounts", json={"name": name, "password": password}).json()
+
+        sign_up(visit(), "Ann")
+        for _ in range(6):
+            refused = [create("ann"), create("1"), create("Bob", "short")]
+            assert [answer["code"] for answer in refused] == ["name_taken", "invalid_name", "password_length"]
+        assert [create(f"Ann{number}")["name"] for number in range(4)] == ["Ann0", "Ann1", "Ann2", "Ann3"]
+        assert create("Ann4") == {
+            "code": "too_many_attempts",
+            "message": "too many attempts: try again in 12 min",
+            "params": {"time": "12 min"},
+        }
 
 
 # ---- stored data -----------------------------------------------------------------------------------------------------

@@ -49,10 +49,10 @@ def test_accounts_and_cookies(new_client: Any) -> None:
 def test_guessing_is_slowed_down(new_client: Any, frozen_limits: None) -> None:
     client = new_client()
     sign_up(client, "Ann")
-    codes = [
-        client.post("/api/club/session", json={"name": "Ann", "password": "a wrong one"}).status_code for _ in range(12)
-    ]
+    answers = [client.post("/api/club/session", json={"name": "Ann", "password": "a wrong one"}) for _ in range(12)]
+    codes = [answer.status_code for answer in answers]
     assert codes[:10] == [401] * 10 and codes[-1] == 429
+    assert answers[-1].json()["message"] == "too many attempts: try again in 6 s"
 
 
 def test_another_site_cannot_act(new_client: Any) -> None:

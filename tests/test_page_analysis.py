@@ -313,7 +313,7 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
     for text, words in [
         ("hello there", "neither a game nor a position"),
         ("f5f5", "f5"),
-        ("XO--", "pass is not a legal move"),
+        ("XO--", "-- is not a legal move"),
         ("#othello?moves=zz", "does not contain a valid game"),
     ]:
         paste(page, text)

@@ -87,9 +87,29 @@ def find_small_targets(page: Page) -> list[str]:
     )
 
 
+def find_cut_off(page: Page) -> list[str]:
+    """List tab lists and panels whose content is too wide, and buttons with a word that is broken."""
+    return list(
+        page.evaluate(
+            """() => {
+              const shown = (names) => [...document.querySelectorAll(names)].filter((node) => node.checkVisibility());
+              const countLines = (node) => {
+                const range = document.createRange();
+                range.selectNodeContents(node);
+                return range.getClientRects().length;
+              };
+              const words = shown("button").filter((node) => !node.children.length && !/[\\s-]/.test(node.textContent));
+              const wide = shown(".side, .tabs, .panel").filter((node) => node.scrollWidth > node.clientWidth);
+              const broken = words.filter((node) => countLines(node) > 1);
+              return [...wide, ...broken].map((node) => node.outerHTML.slice(0, 120));
+            }"""
+        )
+    )
+
+
 # ---- languages and themes -------------------------------------------------------------------------------------------
 def test_french(visitor: Visitor) -> None:
-    """The language changes immediately and is stored."""
+    """The language changes immediately and is stored; on a phone, no text is cut off."""
     page = visitor.open(LINKS["othello"])
     open_tab(page, "settings").locator("#setting-language").select_option("fr")
     expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
@@ -97,8 +117,9 @@ def test_french(visitor: Visitor) -> None:
     page.reload()
     expect(caption(page)).to_contain_text("Trait aux Blancs")
     assert page.evaluate("() => document.documentElement.lang") == "fr"
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     for state in states(page):
-        assert find_untranslated(page) == [], state
+        assert find_untranslated(page) == [] and find_cut_off(page) == [], state
     page = visitor.open("#abapa")
     assert find_untranslated(page) == []
 
@@ -115,6 +136,20 @@ def find_untranslated(page: Page) -> list[str]:
     )
     pieces = {piece.strip() for text in seen for piece in [text, *re.split("[,·]", text)]}
     return sorted(texts & pieces)
+
+
+def test_dates(visitor: Visitor) -> None:
+    """Dates are written as in Britain and France."""
+    page = visitor.open()
+    dates = page.evaluate(
+        """async () => {
+          const { formatDate, setLanguage } = await import("/static/js/i18n.js");
+          const dates = [formatDate("2026-11-19T20:48")];
+          await setLanguage("fr");
+          return [...dates, formatDate("2026-11-19T20:48")];
+        }"""
+    )
+    assert dates == ["19/11/2026, 20:48", "19/11/2026 20:48"]
 
 
 def test_themes(browser: Browser, address: str) -> None:

@@ -29,10 +29,12 @@ from test_web_archive import names_of
 from awello import Game, Position, Record, format_position, parse_transcript
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
+from awello.engine.levels import OPPONENT_SPECS
 from awello.formats.registry import find_format, read_games
 
 SHORT = "#othello4?first=human&second=human"
 TIGER = "f5d6c3d3c4"
+LEVEL_2 = OPPONENT_SPECS["awale"][1]
 SHORT_GAME = next(  # without a pass
     names for seed in range(100) if "pass" not in (names := names_of(random_record(Game.OTHELLO4, seed)))
 )
@@ -49,7 +51,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> str:
     tags = {"Black": "Zoé", "White": "Ann", "Date": "2020"}
     archive.add(Record(Position.start(), parse_transcript(TIGER).moves, (1.5,) * 5, (), tags, 1, "resigned"))
     record = random_record(Game.ABAPA, 1)
-    archive.add(Record(record.start, record.moves, tags={"South": "Ann", "North": "Bob", "Date": "2021"}))
+    archive.add(Record(record.start, record.moves, tags={"South": LEVEL_2, "North": "Bob", "Date": "2021"}))
     archive.close()
     return location
 
@@ -256,6 +258,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
     page.fill("#archive-year", "")
     page.select_option("#archive-game", "abapa")
     expect(rows).to_have_count(1)
+    expect(rows.get_by_title(LEVEL_2)).to_have_text("2 · Easy")
     page.select_option("#archive-game", "")
     page.keyboard.press("Home")
     page.check("#archive-position")
@@ -318,6 +321,7 @@ def download(page: Page, button: str) -> tuple[str, bytes]:
 
 def test_import_files(visitor: Visitor) -> None:
     """Chosen or dropped files are reported and listed; a single dropped game is shown on the board."""
+    visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5d6c3*")
     panel = open_tab(page, "games")
     (content,) = game_files("Ilse", 3).values()
@@ -334,6 +338,8 @@ def test_import_files(visitor: Visitor) -> None:
     drop(page, "body", **{"three.ggf": content})
     expect(page.locator("#tab-games")).to_have_attribute("aria-selected", "true")
     expect(report.first).to_have_text("three.ggf 3 games · new: 0")
+    drop(page, "body", **{"w.jou": b"not WTHOR"})
+    expect(report.first).to_contain_text("w.jou is not a valid WTHOR list of names")
     wthor = {f"w{suffix}": content for suffix, content in game_files("Zita", 2, "wthor").items()}
     drop(page, "body", **{"w.wtb": wthor["w.wtb"]})
     expect(report.first).to_contain_text("w.wtb stores players as numbers")
@@ -344,7 +350,7 @@ def test_import_files(visitor: Visitor) -> None:
     (content,) = game_files("Ilse", 1).values()
     drop(page, "body", **{"one.ggf": content})
     expect(page.locator("#banner strong")).to_be_visible()
-    expect(report).to_have_count(5)
+    expect(report).to_have_count(6)
 
 
 def test_export_files(visitor: Visitor) -> None:
@@ -355,6 +361,7 @@ def test_export_files(visitor: Visitor) -> None:
     page.fill("#archive-player", "Bob")
     page.select_option("#files-format", "ggf")
     page.click("#files-export")
+    expect(panel.locator("#files-status")).to_contain_text("cannot be written in this format")
     expect(panel.locator("#files-status")).to_contain_text("not of abapa")
     panel.locator("summary").click()
     page.select_option("#archive-game", "othello")

@@ -13,7 +13,7 @@ import pytest
 from browser import AWAY, REFUSAL, caption, cell, expect_notice, open_tab, open_window, play_by_keyboard
 from clubs import PASSWORD, run_server_thread
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
-from test_page_appearance import PHONE, accessibility_violations, find_small_targets, find_untranslated
+from test_page_appearance import PHONE, accessibility_violations, find_cut_off, find_small_targets, find_untranslated
 
 from awello.web import club_service
 
@@ -297,6 +297,11 @@ def test_login_errors(browser: Browser, club: str) -> None:
         page.fill("#club-password", PASSWORD)
         page.keyboard.press("Enter")
         expect(panel.locator(".club-account")).to_contain_text("Logged in as Ann")
+        page.click("#club-logout")
+        expect(page.locator("#club-submit")).to_have_text("Log in")
+        page.fill("#club-password", PASSWORD)
+        page.click("#club-submit")
+        expect(panel.locator(".club-account")).to_contain_text("Logged in as Ann")
         page.reload()
         expect(open_tab(page, "club").locator(".club-account")).to_contain_text("Logged in as Ann")
         page.click("#club-logout")
@@ -376,6 +381,7 @@ def test_bots(browser: Browser, club: str) -> None:
 def test_accessibility(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer_game(ann, "othello", "Bob", side="0")
+        check(ann, "challenge sent", ".club-list-item button")
         check(bob, "challenge", ".club-challenges .primary")
         bob.locator(".club-challenges .primary").click()
         ann.check("#chat-on")
@@ -397,7 +403,7 @@ def check(page: Page, state: str, sign: str = "body") -> None:
     assert accessibility_violations(page, ".page", "color-contrast") == [], state
     page.emulate_media(color_scheme="light")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
-    assert find_small_targets(page) == [] and find_untranslated(page) == [], state
+    assert find_small_targets(page) == [] and find_untranslated(page) == [] and find_cut_off(page) == [], state
 
 
 def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:

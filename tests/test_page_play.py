@@ -309,3 +309,5 @@ def test_contest(visitor: Visitor) -> None:
     expect(page.locator("#to-back")).to_be_disabled()
     panel.get_by_role("button", name="Draw the tree").click()
     expect(panel.locator(".search-tree-image")).to_be_visible()
+    expect(panel.locator("search-tree")).to_contain_text("alphabeta:positional@2: value ")
+    expect(panel.locator("search-tree")).to_contain_text("Thick green line: principal variation.")

@@ -173,6 +173,8 @@ def test_invalid_input_gets_a_clear_message(client: TestClient, path: str, body:
         ("choose", {"player": "champion,hash=\\ud800"}, "setting_not_allowed", {"setting": "hash"}),
         ("tree", {"search": "minimax@9"}, "tree_too_deep", {"depth": 9, "limit": 4}),
         ("detect", {"text": "hello"}, "no_game_in_text", {}),
+        ("detect", {"text": "f5d6a1"}, "illegal_move", {"number": 3, "move": "a1"}),
+        ("detect", {"text": "FfF"}, "illegal_move", {"number": 3, "move": "F"}),
         ("detect", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
     ],
 )

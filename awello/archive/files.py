@@ -122,8 +122,8 @@ def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dic
             try:
                 format.write([record])
             except NotationError as wrong:
-                raise NotationError(f"game {number}: {wrong}") from None
-        raise error
+                raise NotationError(f"game {number}: {wrong}", "not_exportable") from None
+        raise NotationError(str(error), "not_exportable") from None
 
 
 def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:

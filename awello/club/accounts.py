@@ -65,6 +65,12 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 # ---- accounts --------------------------------------------------------------------------------------------------------
 def hash_password(password: str) -> str:
     """Hash a new password; raise `ClubError` if it is too short or too long."""
+    check_new_password(password)
+    return _hasher.hash(password)
+
+
+def check_new_password(password: str) -> None:
+    """Raise `ClubError` if a password is too short or too long."""
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
         raise ClubError(
             "password_length",
@@ -72,21 +78,11 @@ def hash_password(password: str) -> str:
             min=MIN_PASSWORD_CHARS,
             max=MAX_PASSWORD_CHARS,
         )
-    return _hasher.hash(password)
 
 
 def create_account(connection: Connection, name: str, password_hash: str | None, owner: int | None = None) -> Account:
     """Create the account of a user (with a password hash) or of a bot (with an owner)."""
-    if not NAME_PATTERN.fullmatch(name):
-        raise ClubError(
-            "invalid_name",
-            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and starts with a letter: "
-            "choose another name",
-            min=MIN_NAME_CHARS,
-            max=MAX_NAME_CHARS,
-        )
-    if _count(connection, accounts.c.lower_name == name.lower()):
-        raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
+    check_new_name(connection, name)
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
         raise ClubError(
             "too_many_bots",
@@ -98,6 +94,20 @@ def create_account(connection: Connection, name: str, password_hash: str | None,
     added = connection.execute(insert(accounts).values(**names, **values, created=time.time()))
     assert added.inserted_primary_key is not None
     return Account(added.inserted_primary_key[0], name, owner is not None, owner)
+
+
+def check_new_name(connection: Connection, name: str) -> None:
+    """Raise `ClubError` if a name is invalid or taken."""
+    if not NAME_PATTERN.fullmatch(name):
+        raise ClubError(
+            "invalid_name",
+            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and starts with a letter: "
+            "choose another name",
+            min=MIN_NAME_CHARS,
+            max=MAX_NAME_CHARS,
+        )
+    if _count(connection, accounts.c.lower_name == name.lower()):
+        raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
 
 
 def find_account(connection: Connection, name: str) -> Account | None:

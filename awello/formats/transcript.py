@@ -7,7 +7,7 @@ and, in Othello, case.  In Awalé, upper-case letters are South's pits and lower
 import re
 from collections.abc import Iterable
 
-from awello.errors import AwelloError, NotationError, join_choices
+from awello.errors import AwelloError, IllegalMoveError, NotationError, join_choices
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
@@ -61,7 +61,8 @@ def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloErr
                 raise NotationError(f"{name} is not a pit of {position.side_name}, who is to move: choose {legal}")
             moves.append(position.parse_move(name))
         except AwelloError as error:
-            located_error = type(error)(f"move {len(moves) + 1}: {error}")
+            number = len(moves) + 1
+            located_error = type(error)(f"move {number}: {error}", IllegalMoveError.code, number=number, move=name)
             return Record(start, tuple(moves)), located_error
         position = position.after(moves[-1])
     return Record(start, tuple(moves)), None

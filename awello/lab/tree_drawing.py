@@ -129,35 +129,36 @@ class NodeLayout:
             yield from child.walk()
 
 
-def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
+def draw_tree_svg(tree: SearchTree, plies: int | None = None, captions: bool = True) -> str:
     """Draw the tree as SVG: leaves evenly spaced, each parent centred above its children.
 
-    In a large tree, leaf labels are rotated to save width.
+    In a large tree, leaf labels are rotated to save width.  `captions` adds the result of the search above the tree and
+    a legend below it.
     """
-    lines, root = describe_tree(tree), _layout_node(tree.root, 0, plies)
+    lines, root = describe_tree(tree) if captions else [], _layout_node(tree.root, 0, plies)
     layouts = list(root.walk())
     longest = LETTER_WIDTH * max(len(layout.label) for layout in layouts) + 14
     box_width = max(NODE_SIZE, longest)
     rotated = sum(not layout.node.children for layout in layouts) > MAX_UPRIGHT_LEAVES
     tree_width = _measure_width(root, box_width + GAP, ROTATED_LEAF_WIDTH if rotated else box_width + GAP)
-    width = max(MIN_WIDTH, LETTER_WIDTH * max(map(len, lines)) + 2 * MARGIN, tree_width + 2 * MARGIN)
+    width = max([tree_width, *(LETTER_WIDTH * len(line) for line in lines)]) + 2 * MARGIN
+    width = max(width, MIN_WIDTH * captions)
     _place(
         root,
         (width - tree_width) / 2,
-        HEADER_HEIGHT + NODE_SIZE,
+        (HEADER_HEIGHT if captions else 0) + NODE_SIZE,
         min(max(LEVEL_HEIGHT, tree_width / 16), 2.5 * LEVEL_HEIGHT),
     )
-    height = max(layout.y for layout in layouts) + max(NODE_SIZE, rotated * longest) + FOOTER_HEIGHT
+    height = max(layout.y for layout in layouts) + max(NODE_SIZE, rotated * longest) + FOOTER_HEIGHT * captions
     shapes = [_draw_text(MARGIN, 30 + 22 * row, line, 14 if row else 17) for row, line in enumerate(lines)]
     edges = [(layout, child) for layout in layouts for child in layout.children]
     for layout, child in sorted(edges, key=lambda edge: edge[1].node.principal):
         shapes += _draw_edge(layout, child)
     for layout in layouts:
         shapes += _draw_node(layout, box_width, rotated)
-    paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
-    return format_svg(
-        round(width), round(height), [paper, *shapes, *_draw_legend(height - FOOTER_HEIGHT / 2, tree.pruned > 0)]
-    )
+    if captions:
+        shapes += _draw_legend(height - FOOTER_HEIGHT / 2, tree.pruned > 0)
+    return format_svg(round(width), round(height), [f'<rect width="100%" height="100%" fill="{PAPER}"/>', *shapes])
 
 
 def _layout_node(node: SearchNode, ply: int, plies: int | None) -> NodeLayout:

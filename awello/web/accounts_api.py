@@ -1,6 +1,7 @@
 """The club's HTTP API: accounts, bots and tokens, the leaderboard, profiles and export of games."""
 
 from functools import partial
+from math import ceil
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -32,9 +33,11 @@ Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games w
 router = APIRouter(prefix="/api/club", tags=["club"])
 
 
-def _check_limit(allowed: bool) -> None:
-    if not allowed:
-        raise ApiError(429, "too_many_attempts", "too many attempts: try again later")
+def _check_wait(seconds: float) -> None:
+    """Raise `ApiError` if the next attempt is allowed only after some seconds."""
+    if seconds:
+        time = f"{ceil(seconds)} s" if seconds <= 60 else f"{ceil(seconds / 60)} min"
+        raise ApiError(429, "too_many_attempts", f"too many attempts: try again in {time}", time=time)
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
@@ -42,7 +45,9 @@ def _check_limit(allowed: bool) -> None:
 async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
     """Create a user account and log in."""
     origin = read_login_origin(request)
-    _check_limit(club.signup_limits.take(origin.client_network) and club.login_limits.admit_unknown())
+    accounts.check_new_password(login.password)  # invalid input does not count as an attempt
+    await club.read(partial(accounts.check_new_name, name=login.name))
+    _check_wait(club.signup_limits.take_or_wait(origin.client_network) or club.login_limits.take_unknown_or_wait())
     password_hash = await club.run_hash(accounts.hash_password, login.password)
 
     def write(connection: Any) -> tuple[Any, str]:
@@ -103,7 +108,7 @@ async def _load_login(club: Any, name: str, origin: LoginOrigin) -> tuple[Any, s
         return account, password_hash, known
 
     account, password_hash, known = await club.read(load)
-    _check_limit(club.login_limits.admit(name, origin, known))
+    _check_wait(club.login_limits.take_or_wait(name, origin, known))
     return account, password_hash
 
 
@@ -254,7 +259,7 @@ async def show_player(
 async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
     """Export the latest finished games, at most 5000: GGF for Othello, OGN for Awalé, or both in a `.zip`."""
     account = await club.read(partial(accounts.get_account, name=name))
-    _check_limit(club.download_limits.take(client_network_of(request)))
+    _check_wait(club.download_limits.take_or_wait(client_network_of(request)))
 
     def write(connection: Any) -> dict[str, bytes]:
         records = list(profile.load_records(connection, account, MAX_EXPORTED_GAMES, before))

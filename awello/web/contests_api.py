@@ -42,7 +42,7 @@ class TreeCountsJson(BaseModel):
 class TreePictureJson(BaseModel):
     """A search tree as a picture and as text, with the result of the search."""
 
-    svg: str
+    svg: str = Field(description="The picture, without captions")
     search: str = Field(examples=["alphabeta:positional@2"])
     value: str = Field(description="The value of the root, followed by `!` if it is the result of a finished game")
     counts: TreeCountsJson
@@ -53,7 +53,7 @@ class TreePictureJson(BaseModel):
     mover_view: bool = Field(
         description="True if values are from the mover's view at each node (negamax), false if from the maximiser's"
     )
-    lines: list[str] = Field(description="The tree as text in English")
+    lines: list[str] = Field(description="The result of the search as text in English")
 
 
 def _contest_runner(request: Request) -> ContestRunner:

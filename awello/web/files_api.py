@@ -131,7 +131,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
     try:
         return parse_names(content)
     except NotationError as error:
-        raise NotationError(f"{name}: {error}") from None
+        raise NotationError(f"{name}: {error}", "damaged_names", name=name, detail=str(error)) from None
 
 
 # ---- export ---------------------------------------------------------------------------------------------------------

@@ -46,23 +46,23 @@ class LoginLimits:
         self.name_and_origin_limits, self.network_limits = RateLimits(*NAME_AND_ORIGIN_RATE), RateLimits(*NETWORK_RATE)
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
-    def admit_unknown(self) -> bool:
-        """Return whether a password from an unknown origin may be hashed; if so, count the attempt."""
-        return self.unknown_origin_limits.take("")
+    def take_unknown_or_wait(self) -> float:
+        """Count the hashing of a password from an unknown origin, or return the seconds until it is allowed."""
+        return self.unknown_origin_limits.take_or_wait("")
 
-    def admit(self, name: str, origin: LoginOrigin, known_origin: str | None) -> bool:
-        """Return whether a password may be tried; if so, count the attempt.
+    def take_or_wait(self, name: str, origin: LoginOrigin, known_origin: str | None) -> float:
+        """Count an attempt and return 0 if it is allowed now, else return the seconds to wait.
 
         `known_origin` is the result of `find_known_login_origin`.
         """
         name = name.lower()
         if known_origin:
-            return self.name_and_origin_limits.take(
+            return self.name_and_origin_limits.take_or_wait(
                 f"{name} {origin.device if known_origin == 'device' else origin.client_network}"
             )
         return (
-            self.network_limits.take(origin.client_network)
-            and self.name_and_origin_limits.take(f"{name} {origin.client_network}")
-            and self.name_limits.take(name)
-            and self.admit_unknown()
+            self.network_limits.take_or_wait(origin.client_network)
+            or self.name_and_origin_limits.take_or_wait(f"{name} {origin.client_network}")
+            or self.name_limits.take_or_wait(name)
+            or self.take_unknown_or_wait()
         )

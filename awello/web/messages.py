@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from awello.errors import AwelloError
+from awello.errors import AwelloError, IllegalMoveError
 from awello.limits import Clock
 from awello.position import Position, parse_position
 from awello.record import Record, replay
@@ -66,7 +66,7 @@ class MovesRequest(RequestModel):
                 position.parse_move(self.moves[legal])
             except AwelloError as error:
                 number, name = legal + 1, self.moves[legal]
-                raise type(error)(f"move {number}: {error}", error.code, number=number, move=name) from None
+                raise IllegalMoveError(f"move {number}: {error}", number=number, move=name) from None
         record = Record(start, tuple(moves))
         vars(record)["final"] = position  # fill the cached property, which would otherwise replay the moves
         return record

@@ -6,7 +6,7 @@ Arguments and results are pickled.  Most results are encoded JSON, which the ser
 import json
 from contextlib import suppress
 
-from awello.errors import AwelloError
+from awello.errors import AwelloError, NotationError
 from awello.formats.detection import detect_game
 from awello.formats.registry import find_format, read_games
 from awello.lab.tree_drawing import describe_tree, draw_tree_svg, format_value
@@ -57,7 +57,10 @@ def train_players(record: Record, learners: list[tuple[str, int]]) -> None:
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:
     """Format a game; return the file contents by extension."""
-    return find_format(format).write([record])
+    try:
+        return find_format(format).write([record])
+    except NotationError as error:
+        raise NotationError(str(error), "not_exportable") from None
 
 
 def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> bytes:
@@ -66,7 +69,9 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
     plies = next(
         plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )
-    summary = {
+    answer = {
+        "svg": draw_tree_svg(tree, plies, captions=False),
+        "lines": describe_tree(tree),
         "search": tree.label,
         "value": format_value(tree.value),
         "counts": {"nodes": tree.nodes, "leaves": tree.leaves, "pruned": tree.pruned},
@@ -74,7 +79,7 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
         "pv": tree.pv,
         "mover_view": tree.mover_view,
     }
-    return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree), **summary}).encode()
+    return json.dumps(answer).encode()
 
 
 def _count_nodes(node: SearchNode, plies: int) -> int:

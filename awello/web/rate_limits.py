@@ -20,6 +20,10 @@ class RateLimit:
         """Return whether `count` actions are allowed now; if so, count them."""
         return self.reserve(count, 0.0) is not None
 
+    def take_or_wait(self) -> float:
+        """Count an action and return 0 if it is allowed now, else return the seconds until it is."""
+        return 0.0 if self.take() else (1 - self.tokens) / self.rate
+
     def reserve(self, cost: float, max_wait: float) -> float | None:
         """Charge an action and return the seconds to wait before it.
 
@@ -57,6 +61,10 @@ class RateLimits:
     def take(self, key: str) -> bool:
         """Return whether one more action of a key is allowed now; if so, count it."""
         return self.get(key).take()
+
+    def take_or_wait(self, key: str) -> float:
+        """Count an action of a key and return 0 if it is allowed now, else return the seconds until it is."""
+        return self.get(key).take_or_wait()
 
 
 class ConcurrencyLimit:

@@ -178,10 +178,11 @@ export class AnalysisTab {
       const cells = [moves, `${Math.round(accuracy)} %`, mean.toLocaleString(currentLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 }), inaccuracies, mistakes, blunders];
       return h("tr", {}, h("th", { scope: "row" }, sideName(game.family, side)), ...cells.map((value) => h("td", {}, String(value))));
     };
-    const heads = ["review.moves", "review.accuracy", `review.mean.${game.rules.unit}`].map((key) => t(key));
+    const marks = Object.values(MARKS).map((mark) => h("abbr", { title: t(`moves.${mark}`) }, mark));
+    const heads = [...["review.moves", "review.accuracy", `review.mean.${game.rules.unit}`].map((key) => t(key)), ...marks];
     return h("table", { class: "summary" },
       h("caption", { class: "visually-hidden" }, t("review.title")),
-      h("thead", {}, h("tr", {}, h("td", {}), ...[...heads, ...Object.values(MARKS)].map((head) => h("th", { scope: "col" }, head)))),
+      h("thead", {}, h("tr", {}, h("td", {}), ...heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, line(0), line(1)));
   }
 

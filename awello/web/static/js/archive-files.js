@@ -70,7 +70,8 @@ export class ArchiveFiles {
       replaceContent(line, ...renderReport(files[0]));
       notifyChange("archive");
     } catch (error) {
-      line.textContent = withColon(name, formatError(error));
+      const text = formatError(error);
+      line.textContent = text.startsWith(name) ? text : withColon(name, text);
     }
   }
 

@@ -1,6 +1,6 @@
 /** The list of archived games, with filters; a click opens a game on the board. */
 import { buildFormRow, buildSelect, h } from "./dom.js";
-import { sideName, variantOptions } from "./game-text.js";
+import { playerName, sideName, variantOptions } from "./game-text.js";
 import { RULES } from "./game.js";
 import { currentLanguage, pluralKey, t } from "./i18n.js";
 import { openArchivedGame } from "./import-dialog.js";
@@ -119,9 +119,12 @@ export class ArchiveList {
   /** @param {ArchivedGame} entry */
   renderGame(entry) {
     const { number, game, players, winner, date, event, opening } = entry;
-    const family = RULES[game].family;
+    const rules = RULES[game];
     /** @param {number} index */
-    const side = (index) => h("span", { class: winner === index ? "archive-side is-winner" : "archive-side" }, players[index] ?? sideName(family, index));
+    const side = (index) => {
+      const name = players[index] ?? sideName(rules.family, index);
+      return h("span", { class: winner === index ? "archive-side is-winner" : "archive-side", title: name }, playerName(name, rules));
+    };
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
     return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => openArchivedGame(number) },
       side(0), h("span", { class: "archive-score" }, formatScore(entry)), side(1),

@@ -1,7 +1,7 @@
 /** The user's bots: create one, create a token for it, revoke it. */
 import { formatClubError } from "./club-text.js";
 import { h } from "./dom.js";
-import { currentLanguage, t, withColon } from "./i18n.js";
+import { formatDate, t, withColon } from "./i18n.js";
 import { announce } from "./notices.js";
 import { api } from "./server.js";
 
@@ -61,7 +61,7 @@ export class ClubBots {
 
   /** @param {string} name @param {Token} token */
   renderToken(name, { id, label, created }) {
-    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
+    const when = formatDate(1000 * created, { dateStyle: "short" });
     return h("li", { class: "club-list-item" }, h("span", {}, label, " ", h("small", {}, when)),
       h("button", { id: `token-revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.run(async () => {
         await api("DELETE", `/api/club/bots/${name}/tokens/${id}`);

@@ -46,7 +46,9 @@ export class ClubLogin {
     this.submitButton.disabled = true;
     try {
       await this.club.logIn(this.name.value.trim(), this.password.value, this.signUp);
+      this.signUp = false; // for the next login
       this.password.value = "";
+      this.updateLabels();
       byId("club-view-lobby").focus();
     } catch (error) {
       this.error.textContent = formatClubError(error);

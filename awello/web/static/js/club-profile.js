@@ -1,7 +1,7 @@
 /** A player's profile: ratings, recent games, and a download of all games. */
 import { formatClubError, formatRating, formatTimeControl } from "./club-text.js";
 import { byId, h } from "./dom.js";
-import { currentLanguage, formatSigned, pluralKey, t } from "./i18n.js";
+import { currentLanguage, formatDate, formatSigned, pluralKey, t } from "./i18n.js";
 import { api } from "./server.js";
 
 const PAGE_SIZE = 20; // games per request
@@ -86,8 +86,7 @@ export class ClubProfile {
   /** @param {PlayedGame} game */
   renderGame(game) {
     const { number, players, side, rating_change: change } = game;
-    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.started);
-    const facts = [t(`game.${game.variant}`), formatTimeControl(game), when].join(" · ");
+    const facts = [t(`game.${game.variant}`), formatTimeControl(game), formatDate(1000 * game.started)].join(" · ");
     return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
       h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
       h("span", { class: "club-number" }, [formatScore(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),

@@ -1,6 +1,6 @@
 /** Texts of the club: time controls, game terms, ratings, dates and errors. */
 import { RULES } from "./game.js";
-import { currentLanguage, formatSigned, pluralKey, t, translateError } from "./i18n.js";
+import { currentLanguage, formatDate, formatSigned, pluralKey, t, translateError } from "./i18n.js";
 import { formatError } from "./notices.js";
 
 export const MIN_PASSWORD_CHARS = 10; // as on the server
@@ -34,7 +34,7 @@ export function formatSystem({ system, rounds }) {
 export function formatDateTime(seconds) {
   const date = new Date(1000 * seconds);
   const year = date.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
-  return new Intl.DateTimeFormat(currentLanguage(), { year, month: "short", day: "numeric", weekday: "short", hour: "2-digit", minute: "2-digit" }).format(date);
+  return formatDate(date, { year, month: "short", day: "numeric", weekday: "short", hour: "2-digit", minute: "2-digit" });
 }
 
 /** The time left, such as "in 1:02:03" or "in 3 days". @param {number} seconds */

@@ -8,7 +8,7 @@
 import { ContestForm } from "./contest-form.js";
 import { contestName, ContestView } from "./contest-view.js";
 import { h } from "./dom.js";
-import { currentLanguage, t } from "./i18n.js";
+import { formatDate, t } from "./i18n.js";
 import { formatError } from "./notices.js";
 
 const POLL_MS = 1000;
@@ -197,7 +197,7 @@ class ContestManager extends HTMLElement {
 
   /** @param {Contest} contest */
   #renderListItem(contest) {
-    const started = new Date(contest.started).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
+    const started = formatDate(contest.started, { dateStyle: "medium", timeStyle: "short" });
     const state = t(`contest.state.${contest.state}`);
     const facts = contest.state === "running" ? [started, state] : [started, state, t("contest.progress", { played: contest.rounds_played, total: contest.rounds_total })];
     const open = h("button", { class: "contest-open", onclick: () => this.#open(contest.id) },

@@ -17,17 +17,17 @@ export const sideTurn = (family, side) => t(`side.turn.${family}.${side}`);
 /** The games as options of a list. @returns {[value: string, label: string][]} */
 export const variantOptions = () => Object.keys(RULES).map((name) => [name, t(`game.${name}`)]);
 
-/** The display name of a player. @param {string} player @param {Rules} rules */
-function playerName(player, rules) {
-  if (player === HUMAN) return t("player.you");
+/** The display name of a player: a level instead of its spec. @param {string} player @param {Rules} rules */
+export function playerName(player, rules) {
   const level = rules.opponents.indexOf(player);
   return level < 0 ? player : t(`level.${level + 1}`);
 }
 
 /** The name of a player of a game; two people at one board are not both "You". @param {Game} game @param {number} side */
 export function playerLabel({ players, playerNames, rules }, side) {
-  if (playerNames?.[side]) return playerNames[side];
-  return players.every((player) => player === HUMAN) ? t("player.human") : playerName(players[side], rules);
+  if (playerNames?.[side]) return playerName(playerNames[side], rules);
+  if (players[side] === HUMAN) return t(players[1 - side] === HUMAN ? "player.human" : "player.you");
+  return playerName(players[side], rules);
 }
 
 /** The engine's values of a node and of its move, unless values are hidden. @param {GameNode} node */

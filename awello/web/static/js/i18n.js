@@ -3,6 +3,9 @@
 /** The languages of the page, by code. @type {Record<string, string>} */
 export const LANGUAGES = { en: "English", fr: "Français" };
 
+/** The locales of dates. @type {Record<string, string>} */
+const DATE_LOCALES = { en: "en-GB", fr: "fr-FR" };
+
 const VARIANT_PARAMS = ["variant", "found", "chosen"]; // of errors
 
 let language = "en";
@@ -56,6 +59,13 @@ export const withColon = (label, text) => t("text.colon", { label, text });
 
 /** The ending of a key for a count: "one" or "other". @param {number} count */
 export const pluralKey = (count) => (new Intl.PluralRules(language).select(count) === "one" ? "one" : "other");
+
+/**
+ * A local date, with the time unless the options say otherwise.
+ * @param {number | string | Date} when
+ * @param {Intl.DateTimeFormatOptions} [options]
+ */
+export const formatDate = (when, options = { dateStyle: "short", timeStyle: "short" }) => new Intl.DateTimeFormat(DATE_LOCALES[language], options).format(new Date(when));
 
 /**
  * A signed number such as +3, −2.5 or 0, with a typographic minus.

@@ -4,7 +4,7 @@ import { actions, deleteVariation, goToNodeId, promoteVariation, typeMove } from
 import { buildFormRow, byId, h, listen } from "./dom.js";
 import { nodeValues, sideName } from "./game-text.js";
 import { HUMAN } from "./game.js";
-import { currentLanguage, t } from "./i18n.js";
+import { formatDate, t } from "./i18n.js";
 import { listPlayerSpecs } from "./opponents.js";
 import { loadRecentGames } from "./settings.js";
 import { state } from "./store.js";
@@ -98,10 +98,9 @@ export class PlayTab {
   }
 
   fillRecent() {
-    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" });
     const games = loadRecentGames();
     this.recent.replaceChildren(
-      ...games.map((entry) => h("li", {}, h("a", { href: entry.link }, entry.label), " ", h("small", {}, when.format(entry.when)))),
+      ...games.map((entry) => h("li", {}, h("a", { href: entry.link }, entry.label), " ", h("small", {}, formatDate(entry.when)))),
       ...(games.length ? [] : [h("li", {}, t("play.recent.none"))]),
     );
   }

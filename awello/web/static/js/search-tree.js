@@ -111,7 +111,7 @@ class SearchTree extends HTMLElement {
     const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the root node
     this.#result = { picture, url, width, height };
     this.#show();
-    this.#resize(Math.max(MIN_INITIAL_SCALE, this.box.clientWidth / this.#result.width));
+    this.#resize(Math.min(1, Math.max(MIN_INITIAL_SCALE, this.box.clientWidth / this.#result.width)));
     this.box.scrollLeft = root * this.#scale - this.box.clientWidth / 2;
   }
 
@@ -126,14 +126,15 @@ class SearchTree extends HTMLElement {
     if (!this.#result) return;
     const { picture, url, width, height } = this.#result;
     const lines = describeSearch(picture);
-    Object.assign(this.image, { src: url, width, height, alt: lines.join("; ") });
+    Object.assign(this.image, { src: url, width, height, alt: lines.join(". ") });
     this.box.ariaLabel = t("tree.picture");
     this.parts.lines.replaceChildren(...lines.map((line) => h("p", { class: "search-tree-line" }, line)));
     this.parts.output.replaceChildren(
       h("div", { class: "lab-row" },
         renderZoomButton("fit", "⤢", () => this.#fit()), renderZoomButton("zoom-out", "−", () => this.#zoom(1 / ZOOM_STEP)), renderZoomButton("zoom-in", "+", () => this.#zoom(ZOOM_STEP)),
         h("a", { class: "button", href: url, download: "tree.svg" }, t("tree.download"))),
-      this.box);
+      this.box,
+      h("p", { class: "lab-muted" }, t("tree.legend"), picture.counts.pruned ? ` ${t("tree.legend.pruned")}` : ""));
     this.#resize(this.#scale);
   }
 
