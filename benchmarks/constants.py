@@ -157,7 +157,7 @@ class Job:
 
 
 def list_jobs(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
-    """Return the jobs of each constant, the present value first; matches only have jobs for the alternatives."""
+    """Return the jobs of each constant, the current value first; matches only have jobs for the alternatives."""
     groups = []
     for constant in constants:
         present = read_value(read_source(constant), constant.name)

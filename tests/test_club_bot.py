@@ -232,7 +232,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert awello("club", "accounts", file).stderr.endswith(f"create it with 'awello serve --club {file}'\n")
     assert (
         awello("club", "create-account", file, "Ann", stdin="short\n").stderr
-        == "awello: a password has 10 to 200 characters: choose another password\n"
+        == "awello: the password must have 10 to 200 characters: choose another password\n"
     )
     assert awello("club", "create-account", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
     assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "readable only by its owner"

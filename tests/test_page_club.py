@@ -287,7 +287,7 @@ def test_login_errors(browser: Browser, club: str) -> None:
         expect(page.locator("#club-name")).to_have_attribute("autocomplete", "username")
         expect(password).to_have_attribute("autocomplete", "new-password")
         for name, secret, words in [
-            ("9", PASSWORD, "starts with a letter"),
+            ("9", PASSWORD, "start with a letter"),
             ("Ann", "short", "10 to 200 characters"),
         ]:
             page.fill("#club-name", name)

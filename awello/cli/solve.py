@@ -233,7 +233,7 @@ def format_count(nodes: int) -> str:
 
 
 def format_rate(nodes: int, seconds: float) -> str:
-    """Format millions of nodes per second."""
+    """Format a rate in millions of nodes per second."""
     return f"{nodes / seconds / 1e6:.1f}" if seconds else "0.0"
 
 

@@ -155,7 +155,11 @@ def perceptron(
     variant: Variant = None,
     duration: DurationOption = "15m",
     out: Annotated[
-        Path | None, typer.Option(help="File to write, or to resume from; default: perceptron-GAME.npz", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="File to write; an interrupted run resumes from FILE.checkpoint; default: perceptron-GAME.npz",
+            metavar="FILE",
+        ),
     ] = None,
     layers: Annotated[int, typer.Option(min=1, max=8, help="Number of hidden layers", metavar="N")] = 2,
     dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Dropout rate, from 0 to 0.9", metavar="RATE")] = 0.0,

@@ -74,7 +74,7 @@ def check_new_password(password: str) -> None:
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
         raise ClubError(
             "password_length",
-            f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters: choose another password",
+            f"the password must have {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters: choose another password",
             min=MIN_PASSWORD_CHARS,
             max=MAX_PASSWORD_CHARS,
         )
@@ -101,8 +101,8 @@ def check_new_name(connection: Connection, name: str) -> None:
     if not NAME_PATTERN.fullmatch(name):
         raise ClubError(
             "invalid_name",
-            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and starts with a letter: "
-            "choose another name",
+            f"the name must have {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and start with a "
+            "letter: choose another name",
             min=MIN_NAME_CHARS,
             max=MAX_NAME_CHARS,
         )

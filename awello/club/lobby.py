@@ -112,7 +112,7 @@ class Lobby:
             offer.recipient.id if offer.recipient else None,
         )
         if offer is None or not mine:
-            message = f"offer {number} is not open, or is neither yours nor a challenge to you: choose another offer"
+            message = f"offer {number} is not open, or you can neither withdraw nor decline it: choose another offer"
             raise ClubError("not_your_offer", message, number=number)
         self._remove(offer)
         if offer.recipient:
