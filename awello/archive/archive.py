@@ -73,7 +73,7 @@ class GameFilter:
     def build_conditions(self) -> Iterator[ColumnElement[bool]]:
         """Yield the conditions of the SQL query for all fields except `position`."""
         if self.games:
-            yield games.c.game.in_([int(game) for game in self.games])
+            yield games.c.variant.in_([int(game) for game in self.games])
         if self.player:
             named = select(players.c.id).where(players.c.name.icontains(self.player, autoescape=True))
             yield games.c.first.in_(named) | games.c.second.in_(named)
@@ -149,7 +149,7 @@ class Archive:
     def load_bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
         """Load only the start positions and moves of games, in any order; this is faster than `load_records`."""
         with self.engine.connect() as connection:
-            query = select(games.c.game, games.c.start, games.c.moves)
+            query = select(games.c.variant, games.c.start, games.c.moves)
             for row in select_among(connection, query, games.c.id, numbers):
                 yield Record(parse_start(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 

@@ -35,7 +35,7 @@ def record_to_row(record: Record) -> RowValues:
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
     details = {"tags": tags, "seconds": record.seconds, "values": record.values}
     row = {
-        "game": int(start.game),
+        "variant": int(start.game),
         **names,
         "start": None if start == Position.start(start.game) else format_position(start),
         "moves": np.array(record.moves, np.int8).tobytes(),
@@ -59,7 +59,7 @@ def row_to_record(row: Row[Any]) -> Record:
 
 def parse_start(row: Any) -> Position:
     """Return the start position of the game in a row."""
-    game = Game(row.game)
+    game = Game(row.variant)
     return Position.start(game) if row.start is None else parse_position(row.start, game)
 
 

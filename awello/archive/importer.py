@@ -143,9 +143,9 @@ def _find_duplicates(connection: Connection) -> set[int | tuple[int, int]]:
     A source entry is a pair of numbers: the id of an imported file, and the number of a game within this file.  An
     entry is a duplicate if an earlier entry refers to the same game.
     """
-    line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
+    line = games.c.variant, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
-    same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)
+    same = (games.c.moves == first.c.moves) & (games.c.variant == first.c.variant)
     same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
     duplicates: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
     often = select(source_games.c.game).group_by(source_games.c.game).having(func.count() > 1)

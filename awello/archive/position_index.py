@@ -71,11 +71,11 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
         if len(content) + len(added) <= PAGE_ENTRIES * ENTRY_DTYPE.itemsize:
             fuller.append({"_bucket": bucket, "_page": page, "entries": content + added})
         else:
-            more.append({"game": int(game), "bucket": bucket, "page": page + 1, "entries": added})
-    more += [{"game": int(game), "bucket": bucket, "page": 0, "entries": first} for bucket, first in pending.items()]
+            more.append({"variant": int(game), "bucket": bucket, "page": page + 1, "entries": added})
+    more += [{"variant": int(game), "bucket": bucket, "page": 0, "entries": first} for bucket, first in pending.items()]
     if fuller:
         same = (index_pages.c.bucket == bindparam("_bucket")) & (index_pages.c.page == bindparam("_page"))
-        connection.execute(index_pages.update().where((index_pages.c.game == int(game)) & same), fuller)
+        connection.execute(index_pages.update().where((index_pages.c.variant == int(game)) & same), fuller)
     if more:
         connection.execute(index_pages.insert(), more)
 
@@ -84,9 +84,9 @@ def _load_last_pages(connection: Connection, game: Game, buckets: Sequence[int])
     """For each given bucket that has pages, yield the bucket's number, and the number and content of its last page."""
     others = index_pages.alias()
     last = select(func.max(others.c.page)).where(
-        others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
+        others.c.variant == index_pages.c.variant, others.c.bucket == index_pages.c.bucket
     )
-    query = select(index_pages).where(index_pages.c.game == int(game), index_pages.c.page == last.scalar_subquery())
+    query = select(index_pages).where(index_pages.c.variant == int(game), index_pages.c.page == last.scalar_subquery())
     for row in select_among(connection, query, index_pages.c.bucket, buckets):
         yield row.bucket, row.page, row.entries
 
@@ -96,7 +96,7 @@ def find_entries(connection: Connection, position: Position) -> Entries:
     key, _ = compute_position_key(int(position.game), U(position.own), U(position.opp), PASS)
     bucket = int(key) >> 64 - BUCKET_BITS
     query = select(index_pages.c.entries).where(
-        (index_pages.c.game == int(position.game)) & (index_pages.c.bucket == bucket)
+        (index_pages.c.variant == int(position.game)) & (index_pages.c.bucket == bucket)
     )
     content = b"".join(connection.execute(query.order_by(index_pages.c.page)).scalars())
     entries: Entries = np.frombuffer(content, ENTRY_DTYPE)

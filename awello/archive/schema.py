@@ -21,7 +21,7 @@ games = Table(
     metadata,
     id_column(autoincrement=False),
     *required_columns(LargeBinary, "digest", unique=True),
-    *required_columns(SmallInteger, "game"),
+    *required_columns(SmallInteger, "variant"),
     *foreign_keys("players", "first", "second", index=True),
     *foreign_keys("events", "event", index=True),
     *nullable_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null for the standard start
@@ -46,7 +46,7 @@ source_games = Table(
 index_pages = Table(
     "index_pages",
     metadata,
-    *primary_keys(SmallInteger, "game", "bucket"),
+    *primary_keys(SmallInteger, "variant", "bucket"),
     *primary_keys(Integer, "page"),
     *required_columns(LargeBinary, "entries"),
 )
@@ -59,6 +59,8 @@ def rename_tables(connection: Connection) -> None:
         "ALTER TABLE pages RENAME TO index_pages",
         "ALTER TABLE index_pages RENAME COLUMN part TO page",
         "ALTER TABLE sources RENAME COLUMN head TO header",
+        "ALTER TABLE index_pages RENAME COLUMN game TO variant",
+        "ALTER TABLE games RENAME COLUMN game TO variant",
         "ALTER TABLE games RENAME COLUMN more TO details",
         "DROP INDEX ix_appearances_game",
         "CREATE INDEX ix_source_games_game ON source_games (game)",
@@ -68,9 +70,9 @@ def rename_tables(connection: Connection) -> None:
 
 VERSION_0_1_0_VIEWS = (  # the tables of version 0.1.0 under their current names
     "CREATE TEMP VIEW source_games AS SELECT * FROM main.appearances",
-    "CREATE TEMP VIEW index_pages AS SELECT game, bucket, part AS page, entries FROM main.pages",
+    "CREATE TEMP VIEW index_pages AS SELECT game AS variant, bucket, part AS page, entries FROM main.pages",
     "CREATE TEMP VIEW sources AS SELECT id, name, format, digest, head AS header FROM main.sources",
-    "CREATE TEMP VIEW games AS SELECT id, digest, game, first, second, event, date, start, moves, score, winner, "
-    "loser, reason, opening, more AS details FROM main.games",
+    "CREATE TEMP VIEW games AS SELECT id, digest, game AS variant, first, second, event, date, start, moves, score, "
+    "winner, loser, reason, opening, more AS details FROM main.games",
 )
 ARCHIVE_SCHEMA = Schema("archive", metadata, (rename_tables,), views=VERSION_0_1_0_VIEWS)

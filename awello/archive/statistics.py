@@ -33,7 +33,7 @@ class ArchiveStatistics:
 
 def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStatistics:
     """Compute the statistics of the games that match a filter."""
-    columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
+    columns = ("variant", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
         rows = game_filter.select_rows(connection, *(games.c[name] for name in columns))
         tables = [connection.execute(select(table.c.id, table.c.name)) for table in (players, events)]
@@ -47,7 +47,7 @@ def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStat
         won[WINNER_DRAW],
         won[None],
         sum(scores) / len(scores) if scores else None,
-        [(Game(game), count) for game, count in Counter(row.game for row in rows).most_common()],
+        [(Game(game), count) for game, count in Counter(row.variant for row in rows).most_common()],
         _count_names([number for row in rows for number in {row.first, row.second}], names[0]),
         _count_names([row.event for row in rows], names[1]),
         Counter(row.opening for row in rows if row.opening).most_common(),

@@ -58,7 +58,7 @@ def load_recent_games(
             "players": (row.first_name, row.second_name),
             "side": side,
         }
-        entry |= {"seconds": row.base, "increment": row.increment, "rated": row.rated, "started": row.started}
+        entry |= {"seconds": row.clock, "increment": row.increment, "rated": row.rated, "started": row.started}
         entry |= {"over": state.over, "winner": state.winner if state.over else None, "reason": state.reason}
         entry["score"] = state.position.score() if state.over and not state.reason else None
         entries.append(entry | {"rating_change": round(change.after) - round(change.before) if change else None})

@@ -51,8 +51,8 @@ tournaments = Table(
     metadata,
     id_column(),
     *required_columns(Text, "name", "system"),
-    *required_columns(SmallInteger, "game"),
-    *required_columns(Float, "base", "increment", "starts", "grace"),  # grace: seconds until an absent player forfeits
+    *required_columns(SmallInteger, "variant"),
+    *required_columns(Float, "clock", "increment", "starts", "grace"),  # grace: seconds until an absent player forfeits
     *required_columns(Boolean, "rated"),
     *required_columns(Integer, "rounds"),  # 0 for a round robin until it starts
     *required_columns(Text, "state", index=True),
@@ -71,11 +71,11 @@ games = Table(
     "games",
     metadata,
     id_column(autoincrement=False),
-    *required_columns(SmallInteger, "game"),
+    *required_columns(SmallInteger, "variant"),
     *foreign_keys("accounts", "first", "second", nullable=False, index=True),
-    *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
+    *required_columns(Float, "clock", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required_columns(Boolean, "rated", "over", "archived"),
-    *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move (255: a pass); four bytes per time
+    *required_columns(LargeBinary, "moves", "move_seconds"),  # one byte per move (255: a pass); four bytes per time
     *nullable_columns(SmallInteger, "draw_offer", "loser"),
     *required_columns(Text, "reason"),
     *foreign_keys("tournaments", "tournament"),
@@ -144,6 +144,11 @@ RENAMED_COLUMNS = (
     ("accounts", "program", "bot"),
     ("accounts", "password", "password_hash"),
     ("entrants", "network", "client_network"),
+    ("tournaments", "game", "variant"),
+    ("tournaments", "base", "clock"),
+    ("games", "game", "variant"),
+    ("games", "base", "clock"),
+    ("games", "seconds", "move_seconds"),
     ("games", "begun", "started"),
     ("games", "offer", "draw_offer"),
     ("games", "since", "turn_started"),

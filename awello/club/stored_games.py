@@ -42,8 +42,8 @@ def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameSt
     """Insert a new game; `make` receives the next free game number and creates the game's state."""
     state = make(next_id(connection, games))
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
-    control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
-    values = {"id": state.number, "game": int(state.game), "started": state.turn_started, "archived": False}
+    control = {"clock": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
+    values = {"id": state.number, "variant": int(state.game), "started": state.turn_started, "archived": False}
     connection.execute(insert(games).values(**values, **players, **control, **_changing_columns(state)))
     return state
 
@@ -62,14 +62,14 @@ def load_live_games(connection: Connection) -> list[GameState]:
 
 def row_to_game_state(row: Any) -> GameState:
     """Convert a row to a game state; raise `StorageError` if a move is not legal."""
-    game, moves = Game(row.game), tuple(array("b", row.moves))
+    game, moves = Game(row.variant), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
         message = f"game {row.id} of the club is damaged: move {legal + 1} is not legal"
         raise StorageError(f"{message}; restore the club's database from a backup")
-    seconds = tuple(array("f", row.seconds))
+    seconds = tuple(array("f", row.move_seconds))
     state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
-    control = Clock(row.base, row.increment)
+    control = Clock(row.clock, row.increment)
     return GameState(
         row.id, game, (row.first, row.second), control, *state, row.draw_offer, row.loser, row.reason, row.tournament
     )
@@ -91,7 +91,7 @@ def load_record(connection: Connection, state: GameState, names: tuple[str, str]
 def _changing_columns(state: GameState) -> dict[str, Any]:
     """Return the values of the columns that change during a game."""
     clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
-    moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}
+    moves = {"moves": array("b", state.moves).tobytes(), "move_seconds": array("f", state.seconds).tobytes()}
     ended = {"over": state.over, "loser": state.loser, "reason": state.reason}
     return {**clocks, **moves, **ended, "draw_offer": state.draw_offer}
 

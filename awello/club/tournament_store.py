@@ -62,7 +62,7 @@ def _tournament_pairing(row: Any) -> TournamentPairing:
 
 
 def _tournament(row: Any, entrants: Sequence[Account], pairings: Sequence[TournamentPairing]) -> ClubTournament:
-    terms = GameTerms(Game(row.game), Clock(row.base, row.increment), row.rated, tournament=row.id)
+    terms = GameTerms(Game(row.variant), Clock(row.clock, row.increment), row.rated, tournament=row.id)
     state = row.rounds, row.starts, row.grace, row.state, row.round
     return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(entrants), tuple(pairings))
 
@@ -116,8 +116,8 @@ def create_tournament(
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
         message = f"there is already a tournament named {name}: choose another name"
         raise ClubError("tournament_name_taken", message, name=name)
-    control = {"base": terms.control.seconds, "increment": terms.control.increment, "rated": terms.rated}
-    values = {"name": name, "system": system, "game": int(terms.game), **control, "rounds": rounds}
+    control = {"clock": terms.control.seconds, "increment": terms.control.increment, "rated": terms.rated}
+    values = {"name": name, "system": system, "variant": int(terms.game), **control, "rounds": rounds}
     added = connection.execute(insert(tournaments).values(**values, starts=starts, grace=grace, state=OPEN, round=0))
     assert added.inserted_primary_key is not None
     return find_tournament(connection, added.inserted_primary_key[0])
