@@ -84,10 +84,10 @@ class Record:
             return f"{sides[1 - self.loser]} wins: {sides[self.loser]} {self.reason}"
         if not self.final.over:
             return f"unfinished after {len(self.moves)} moves"
-        why = f" ({ending})" if (ending := self.final.describe_end()) else ""
+        reason = f" ({end})" if (end := self.final.describe_end()) else ""
         if self.winner is None:
-            return f"a draw, {first}-{second}{why}"
-        return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{why}"
+            return f"a draw, {first}-{second}{reason}"
+        return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{reason}"
 
 
 def replay_words(start: Position, moves: Sequence[int]) -> Words:

@@ -114,9 +114,9 @@ class PositionsJson(BaseModel):
     transcript: str
 
     @classmethod
-    def of(cls, record: Record, since: int = 0) -> "PositionsJson":
-        """Describe the positions of a game from ply `since` on."""
-        positions = [PositionJson.of(position) for position in islice(record.positions(), since, None)]
+    def of(cls, record: Record, first_ply: int = 0) -> "PositionsJson":
+        """Describe the positions of a game from ply `first_ply` on."""
+        positions = [PositionJson.of(position) for position in islice(record.positions(), first_ply, None)]
         return cls(positions=positions, transcript=format_transcript(record))
 
 

@@ -119,7 +119,7 @@ class SimulatedVisitor:
 
     async def _load_positions(self, client: httpx.AsyncClient) -> None:
         self._record_status(
-            "positions", (await client.post("/api/positions", json={**MIDGAME, "since": 4})).status_code
+            "positions", (await client.post("/api/positions", json={**MIDGAME, "first_ply": 4})).status_code
         )
 
     def _record_status(self, kind: str, status: int) -> None:

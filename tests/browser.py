@@ -185,7 +185,7 @@ def expected_result(record: Record) -> str:
     """Return the text with which the page should display the result of a game."""
     final = record.final
     ending = PositionJson.of(final).end_reason
-    why = f" ({ENGLISH[f'ending.{ending}'].format(mover=final.game.sides[final.side])})" if ending else ""
+    why = f" ({ENGLISH[f'end.{ending}'].format(mover=final.game.sides[final.side])})" if ending else ""
     most, least = sorted(final.score(), reverse=True)
     if record.winner is None:
         return f"Draw, {most}–{least}{why}"

@@ -198,10 +198,10 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
     figures = read_json("games", "stats")
     assert figures["games"] == 30 and figures["players"] == [["Ann", 30], ["Bob", 30]]
     assert "30 of othello" in awello("games", "stats").stdout
-    branches = read_json("explore")["moves"]
-    assert isinstance(branches, list) and len(branches) == 1
-    assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
-    assert branches[0]["value"] == read_json("explore")["value"] != read_json("explore", "f5")["value"] is not None
+    moves = read_json("explore")["moves"]
+    assert isinstance(moves, list) and len(moves) == 1
+    assert moves[0]["move"] == "f5" and moves[0]["games"] == 30
+    assert moves[0]["value"] == read_json("explore")["value"] != read_json("explore", "f5")["value"] is not None
     shown = awello("explore", "f5", "--result", "white")
     assert shown.returncode == 0 and "White to move, minimax value +" in shown.stdout and "value" in shown.stdout
     assert awello("games", "files").stdout.count("a.ggf") == 1

@@ -86,10 +86,10 @@ def test_a_game_by_websocket(new_client: Any) -> None:
     ann, bob, anonymous = new_client(), new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    with ann.connect() as first, bob.connect() as second, anonymous.connect() as watcher:
-        assert first.wait_for("welcome")["name"] == "Ann" and watcher.wait_for("welcome")["name"] is None
+    with ann.connect() as first, bob.connect() as second, anonymous.connect() as spectator:
+        assert first.wait_for("welcome")["name"] == "Ann" and spectator.wait_for("welcome")["name"] is None
         seek = first.request("seek", variant="othello4", seconds=60, side=0)
-        while not (seeks := watcher.wait_for("lobby")["seeks"]):
+        while not (seeks := spectator.wait_for("lobby")["seeks"]):
             pass
         assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["established"], seeks[0]["bot"]) == (
             "Ann",
@@ -98,10 +98,10 @@ def test_a_game_by_websocket(new_client: Any) -> None:
             False,
         )
         number = second.request("accept", number=seek["seek"])["game"]
-        assert watcher.request("watch", game=number)["players"][0]["name"] == "Ann"
-        assert watcher.request("resign", game=number)["code"] == "not_logged_in"
+        assert spectator.request("watch", game=number)["players"][0]["name"] == "Ann"
+        assert spectator.request("resign", game=number)["code"] == "not_logged_in"
         play_out(number, first, second)
-        ended = watcher.request("watch", game=number)
+        ended = spectator.request("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
             assert (player["rating"], player["established"]) == (1500, False) and player["rating_after"] != 1500

@@ -38,7 +38,7 @@ from awello.players.player import find_player, register, unregister_user_players
 from awello.web import cluster_slots, engine_pool
 from awello.web.cluster_slots import ClusterSlot, ClusterWorkers
 from awello.web.engine_pool import EnginePool
-from awello.web.engine_tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task
+from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask, Task, TaskResponse
 
 MATCH = Match(Game.OTHELLO, "random", "alphabeta@2", games=12, seed=3)
 PLAYERS = """
@@ -318,23 +318,23 @@ async def engines(address: str, count: int = 1, max_seconds: float = TIMEOUT) ->
         await workers.close()
 
 
-async def collect_answers(pool: EnginePool, task: Task) -> list[Answer]:
-    return [answer async for answer in pool.run(task)]
+async def collect_responses(pool: EnginePool, task: Task) -> list[TaskResponse]:
+    return [response async for response in pool.run(task)]
 
 
 def test_engine_processes_run_on_workers(address: str, user_players: None) -> None:
     async def use() -> None:
         before = multiprocessing.active_children()
         async with engines(address, 2) as pool:
-            *analyses, done = await collect_answers(pool, AnalyseTask(START, 0.3))
-            assert done["type"] == "done" and {answer["type"] for answer in analyses} == {"analysis"}
+            *analyses, done = await collect_responses(pool, AnalyseTask(START, 0.3))
+            assert done["type"] == "done" and {response["type"] for response in analyses} == {"analysis"}
             review = ReviewTask(replace(START, moves=(37,)), 0.1)
-            assert [answer["type"] for answer in await collect_answers(pool, review)] == [
+            assert [response["type"] for response in await collect_responses(pool, review)] == [
                 "move_review",
                 "summary",
                 "done",
             ]
-            (error,) = await collect_answers(pool, ChooseTask(START, "illegal-move"))
+            (error,) = await collect_responses(pool, ChooseTask(START, "illegal-move"))
             assert "illegal move" in error["message"], "the worker has loaded the user's players"
             assert multiprocessing.active_children() == before
         assert not any((await count_engine_processes(address)).values())
@@ -352,29 +352,29 @@ async def count_engine_processes(address: str) -> dict[str, int]:
 def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -> None:
     async def use() -> None:
         async with engines(address, max_seconds=1.0) as pool:
-            async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
-                await anext(answers)
-            (choice, _) = await collect_answers(pool, ChooseTask(START, "greedy"))
+            async with aclosing(pool.run(AnalyseTask(START, 3600))) as responses:
+                await anext(responses)
+            (choice, _) = await collect_responses(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", "the analysis was stopped when its client left"
-            (error,) = await collect_answers(pool, ChooseTask(START, "minimax@30"))
+            (error,) = await collect_responses(pool, ChooseTask(START, "minimax@30"))
             assert error["code"] == "player_timeout", "the search does not stop, so its process is killed"
-            assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+            assert (await collect_responses(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
-def test_a_worker_that_dies_loses_one_answer(address: str) -> None:
+def test_a_worker_that_dies_loses_one_response(address: str) -> None:
     async def use() -> None:
         async with engines(address) as pool:
-            async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
-                await anext(answers)
+            async with aclosing(pool.run(AnalyseTask(START, 3600))) as responses:
+                await anext(responses)
                 worker = next(worker for worker, count in (await count_engine_processes(address)).items() if count)
                 async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
                     victim = (await client.run(os.getpid, workers=[worker]))[worker]
                     os.kill(victim, signal.SIGKILL)
-                rest = [answer async for answer in answers]
+                rest = [response async for response in responses]
             assert rest[-1]["code"] in ("player_crashed", "search_crashed")
-            choice, *_ = await collect_answers(pool, ChooseTask(START, "greedy"))
+            choice, *_ = await collect_responses(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", choice
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
@@ -425,16 +425,16 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
             workers = ClusterWorkers(address)
             pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, workers))
             await pool.start()
-            assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+            assert (await collect_responses(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
         codes = ("player_crashed", "engine_unavailable", "engine_not_started")
-        while (error := (await collect_answers(pool, ChooseTask(START, "greedy")))[-1]).get("code") not in codes:
+        while (error := (await collect_responses(pool, ChooseTask(START, "greedy")))[-1]).get("code") not in codes:
             pass
         while "no scheduler answers" not in error["message"]:
-            (error,) = await collect_answers(pool, ChooseTask(START, "greedy"))
+            (error,) = await collect_responses(pool, ChooseTask(START, "greedy"))
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         with cluster_of_one():
-            while (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
+            while (await collect_responses(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
             await pool.close()
             await workers.close()

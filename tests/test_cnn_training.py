@@ -358,7 +358,7 @@ def test_a_network_learns_and_is_saved(tmp_path: Path) -> None:
     assert found["top1"] == pytest.approx(report["test"]["winners"]["top1"], abs=0.01)
 
     if find_spec("onnx") and find_spec("onnxruntime"):
-        kept = {file.name for file in (tmp_path / "out" / "epochs").iterdir()}
+        kept = {file.name for file in (tmp_path / "out" / "snapshots").iterdir()}
         assert kept == {"network-20.onnx", "network-40.onnx", "network-60.onnx"}
 
 
@@ -389,7 +389,7 @@ def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(cnn_files, "export_onnx", write)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    folder, positions = tmp_path / "epochs", make_positions(40)
+    folder, positions = tmp_path / "snapshots", make_positions(40)
 
     def keep(step: int, done: float, config: CnnConfig = TINY) -> list[str]:
         save_snapshot(folder, config, make_network(config), positions, step, done)

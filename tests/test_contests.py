@@ -57,8 +57,8 @@ def start(client: TestClient, **plan: Any) -> str:
     return str(answer.json()["id"])
 
 
-def show(client: TestClient, name: str, since: int = 0) -> Any:
-    answer = client.get(f"/api/contests/{name}?since={since}")
+def show(client: TestClient, name: str, after: int = 0) -> Any:
+    answer = client.get(f"/api/contests/{name}?after={after}")
     assert answer.status_code == 200, answer.text
     return answer.json()
 

@@ -1,4 +1,4 @@
-"""The engines' WebSocket: requests, answers, and invalid messages."""
+"""The engines' WebSocket: requests, responses, and invalid messages."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -27,7 +27,7 @@ OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # the game is ove
 
 
 class LiveClient:
-    """A client that sends requests and receives answers."""
+    """A client that sends requests and receives responses."""
 
     def __init__(self, socket: WebSocketTestSession) -> None:
         self.socket = socket
@@ -36,15 +36,15 @@ class LiveClient:
         self.socket.send_text(json.dumps(message))
 
     def receive(self) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self.socket.receive_text())
-        return answer
+        response: dict[str, Any] = json.loads(self.socket.receive_text())
+        return response
 
     def receive_all(self) -> list[dict[str, Any]]:
         """Return all messages up to and including `done` or `error`."""
-        answers = [self.receive()]
-        while answers[-1]["type"] not in ("done", "error"):
-            answers.append(self.receive())
-        return answers
+        responses = [self.receive()]
+        while responses[-1]["type"] not in ("done", "error"):
+            responses.append(self.receive())
+        return responses
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_each_type_of_request(client: LiveClient) -> None:
     assert choice["id"] == 1 and choice["move"] in ("d6", "f4", "f6") and done == {"id": 1, "type": "done"}
     client.send(id="two", type="analyse", game="abapa", moves=["C", "f"], seconds=0.2)
     *analyses, done = client.receive_all()
-    assert done["id"] == "two" and {answer["type"] for answer in analyses} == {"analysis"}
+    assert done["id"] == "two" and {response["type"] for response in analyses} == {"analysis"}
     client.send(id=3, type="review", game="romein", moves=["F", "a"], seconds=0.05)
     *judgements, summary, done = client.receive_all()
     assert [(item["ply"], item["move"]) for item in judgements] == [(2, "a"), (1, "F")] and done["type"] == "done"
@@ -90,22 +90,22 @@ def test_several_open_requests(client: LiveClient) -> None:
     client.send(id=1, type="analyse", seconds=LONG)
     assert client.receive()["id"] == 1
     client.send(id=2, type="choose", player="champion@level=2")
-    while (answer := client.receive())["id"] == 1:
-        assert answer["type"] == "analysis"
-    assert answer["type"] == "position"
+    while (response := client.receive())["id"] == 1:
+        assert response["type"] == "analysis"
+    assert response["type"] == "position"
 
 
-def test_a_stopped_request_gets_no_more_answers(client: LiveClient) -> None:
+def test_a_stopped_request_gets_no_more_responses(client: LiveClient) -> None:
     client.send(id=1, type="analyse", seconds=LONG)
     client.receive()
     client.send(id=1, type="stop")
     client.send(id=99, type="stop")
     client.send(id=2, type="choose", player="nobody")
-    while (answer := client.receive())["id"] == 1:
+    while (response := client.receive())["id"] == 1:
         pass
-    assert (answer["id"], answer["code"]) == (2, "unknown_player")
+    assert (response["id"], response["code"]) == (2, "unknown_player")
     client.send(id=3, type="choose", player="greedy")
-    assert [answer["id"] for answer in client.receive_all()] == [3, 3, 3]
+    assert [response["id"] for response in client.receive_all()] == [3, 3, 3]
 
 
 def test_a_request_replaces_the_one_with_its_id(client: LiveClient) -> None:
@@ -119,9 +119,9 @@ def test_a_request_replaces_the_one_with_its_id(client: LiveClient) -> None:
 def test_too_many_open_requests(client: LiveClient) -> None:
     for number in range(MAX_OPEN_SEARCHES + 1):
         client.send(id=number, type="review", moves=["f5", "d6"], seconds=10)
-    while (answer := client.receive())["type"] != "error":
+    while (response := client.receive())["type"] != "error":
         pass
-    assert (answer["id"], answer["code"]) == (MAX_OPEN_SEARCHES, "too_many_searches")
+    assert (response["id"], response["code"]) == (MAX_OPEN_SEARCHES, "too_many_searches")
 
 
 def test_searches_end_when_the_connection_closes(server: tuple[TestClient, EnginePool]) -> None:
@@ -169,11 +169,11 @@ def test_searches_end_when_the_connection_closes(server: tuple[TestClient, Engin
 )
 def test_invalid_messages_get_a_clear_error(client: LiveClient, text: str, identity: Any, code: str, word: str) -> None:
     client.socket.send_text(text)
-    answer = client.receive()
-    assert (answer["id"], answer["type"], answer["code"]) == (identity, "error", code)
-    assert word in answer["message"] and "\n" not in answer["message"]
+    response = client.receive()
+    assert (response["id"], response["type"], response["code"]) == (identity, "error", code)
+    assert word in response["message"] and "\n" not in response["message"]
     client.send(id=2, type="choose", player="greedy")
-    assert [answer["type"] for answer in client.receive_all()] == ["position", "choice", "done"]
+    assert [response["type"] for response in client.receive_all()] == ["position", "choice", "done"]
 
 
 def test_binary_messages_are_refused(client: LiveClient) -> None:
@@ -219,8 +219,8 @@ REQUESTS = st.fixed_dictionaries(
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(message=REQUESTS | ANYTHING)
-def test_anything_gets_an_answer(client: LiveClient, message: Any) -> None:
-    """Every message except `stop` gets an answer, and the connection stays open."""
+def test_anything_gets_a_response(client: LiveClient, message: Any) -> None:
+    """Every message except `stop` gets a response, and the connection stays open."""
     if isinstance(message, dict) and message.get("type") == "analyse":
         message.setdefault("seconds", 0.01)
     client.socket.send_text(json.dumps(message))

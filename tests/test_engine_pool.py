@@ -26,14 +26,14 @@ from awello.web import engine_pool, engine_slots
 from awello.web.engine_pool import EngineJob, EnginePool
 from awello.web.engine_tasks import (
     AnalyseTask,
-    Answer,
     ChooseTask,
     ReviewTask,
     Task,
     TaskProgress,
+    TaskResponse,
     TaskRunner,
     TaskStopped,
-    answer_immediately,
+    respond_immediately,
 )
 
 LONG = 3600.0  # seconds: longer than any test
@@ -50,13 +50,13 @@ class PoolRunner:
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self.runner.run(asyncio.wait_for(work, TIMEOUT))
 
-    def collect(self, task: Task) -> list[Answer]:
+    def collect(self, task: Task) -> list[TaskResponse]:
         return self.run(collect(self.pool, task))
 
 
-async def collect(pool: EnginePool, task: Task) -> list[Answer]:
-    async with aclosing(pool.run(task)) as answers:
-        return [answer async for answer in answers]
+async def collect(pool: EnginePool, task: Task) -> list[TaskResponse]:
+    async with aclosing(pool.run(task)) as responses:
+        return [response async for response in responses]
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(collect(pool, task))
         assert (error["type"], error["code"]) == ("error", "final_position")
-    assert not answer_immediately(AnalyseTask(passing, 1)) and not answer_immediately(ReviewTask(passing, 1))
+    assert not respond_immediately(AnalyseTask(passing, 1)) and not respond_immediately(ReviewTask(passing, 1))
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_choices_have_a_time_limit(runner_pool: PoolRunner, monkeypatch: pytest.
 # --- analyses ---------------------------------------------------------------------------------------------------------
 def test_an_analysis_improves_and_ends(runner_pool: PoolRunner, game: Game) -> None:
     record = play(game, 3)
-    *answers, done = runner_pool.collect(AnalyseTask(record, 0.3))
-    assert done["type"] == "done" and answers
-    assert [answer["depth"] for answer in answers] == sorted(answer["depth"] for answer in answers)
+    *responses, done = runner_pool.collect(AnalyseTask(record, 0.3))
+    assert done["type"] == "done" and responses
+    assert [response["depth"] for response in responses] == sorted(response["depth"] for response in responses)
     legal = sorted(record.final.format_move(move) for move in record.final.legal_moves())
-    for answer in answers:
-        values = [move["value"] for move in answer["moves"]]
-        assert sorted(move["move"] for move in answer["moves"]) == legal
-        assert values == sorted(values, reverse=True) and values[0] == answer["value"]
+    for response in responses:
+        values = [move["value"] for move in response["moves"]]
+        assert sorted(move["move"] for move in response["moves"]) == legal
+        assert values == sorted(values, reverse=True) and values[0] == response["value"]
 
 
 def test_the_end_of_othello_is_exact(runner_pool: PoolRunner) -> None:
@@ -204,7 +204,7 @@ def test_an_unfetched_analysis_is_replaced() -> None:
     for depth in range(1000):
         job.post({"type": "analysis", "depth": depth})
     job.post({"type": "done"})
-    assert list(job.answers) == [{"type": "analysis", "depth": 999}, {"type": "done"}]
+    assert list(job.responses) == [{"type": "analysis", "depth": 999}, {"type": "done"}]
 
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_an_interrupted_review_searches_each_move_once(
     monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.01)
     record = play(Game.OTHELLO4)
 
-    async def both() -> list[Answer]:
+    async def both() -> list[TaskResponse]:
         disturbing = asyncio.create_task(collect(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
         try:
             return await collect(runner_pool.pool, ReviewTask(record, 10))
@@ -227,7 +227,7 @@ def test_an_interrupted_review_searches_each_move_once(
     with Engine(Game.OTHELLO4) as engine:
         expected = list(review_game(record, engine, Limit(seconds=10)))
     assert done["type"] == "done"
-    assert [judgement["ply"] for judgement in reviews] == list(range(len(record.moves), 0, -1))
+    assert [review["ply"] for review in reviews] == list(range(len(record.moves), 0, -1))
     found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in reviews]
     assert found == [(item.value, item.best_value, item.loss, item.mark, item.exact) for item in expected]
     for side, side_summary in enumerate(summary["sides"]):
@@ -249,8 +249,8 @@ def test_a_stopped_analysis_resumes() -> None:
     for _ in range(4):
         runner.stopped.clear()
         with pytest.raises(TaskStopped):
-            for answer in runner.run(task, progress):
-                depths.append(answer["depth"])
+            for response in runner.run(task, progress):
+                depths.append(response["depth"])
                 if depths[-1] > depths[0] + len(spent):
                     runner.stop()
         (search,) = progress.searches.values()
@@ -275,8 +275,8 @@ def test_a_cancelled_analysis_frees_its_process(runner_pool: PoolRunner, monkeyp
 
     async def cancel() -> None:
         before = runner_pool.pool._processes[0]
-        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
-            assert (await anext(answers))["type"] == "analysis"
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as responses:
+            assert (await anext(responses))["type"] == "analysis"
         *_, done = await collect(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
         assert done["type"] == "done" and runner_pool.pool._processes == [before]
 
@@ -299,23 +299,23 @@ def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner
 
 def test_a_stopped_champion_answers_immediately() -> None:
     """Because a stopped champion answers immediately, the pool need not kill its engine process."""
-    runner, answers = TaskRunner(), list[Answer]()
+    runner, responses = TaskRunner(), list[TaskResponse]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # a search that takes hours
-    thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))
+    thread = threading.Thread(target=lambda: responses.extend(runner.run(task, TaskProgress())))
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
     runner.stop()
     thread.join(TIMEOUT)
-    assert [answer["type"] for answer in answers] == ["choice"]
+    assert [response["type"] for response in responses] == ["choice"]
 
 
 def test_a_choice_preempts_an_analysis(runner_pool: PoolRunner) -> None:
     async def interrupt() -> None:
-        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
-            first = await anext(answers)
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as responses:
+            first = await anext(responses)
             assert (await collect(runner_pool.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
-            later = [await anext(answers) for _ in range(3)]
-            depths = [answer["depth"] for answer in [first, *later]]
+            later = [await anext(responses) for _ in range(3)]
+            depths = [response["depth"] for response in [first, *later]]
             assert depths == sorted(depths) and depths[-1] > depths[0]
 
     runner_pool.run(interrupt())
@@ -324,12 +324,12 @@ def test_a_choice_preempts_an_analysis(runner_pool: PoolRunner) -> None:
 def test_many_analyses_take_turns(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.02)
     monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.02)
-    log: dict[int, list[Answer]] = {number: [] for number in range(12)}
+    log: dict[int, list[TaskResponse]] = {number: [] for number in range(12)}
 
     async def follow(number: int, seconds: float) -> None:
-        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
-            async for answer in answers:
-                log[number].append(answer)
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as responses:
+            async for response in responses:
+                log[number].append(response)
 
     async def all_at_once() -> None:
         endless = [asyncio.create_task(follow(number, LONG)) for number in range(6)]
@@ -340,10 +340,10 @@ def test_many_analyses_take_turns(runner_pool: PoolRunner, monkeypatch: pytest.M
         await asyncio.gather(*endless, return_exceptions=True)
 
     runner_pool.run(all_at_once())
-    for number, answers in log.items():
-        depths = [answer["depth"] for answer in answers if answer["type"] == "analysis"]
+    for number, responses in log.items():
+        depths = [response["depth"] for response in responses if response["type"] == "analysis"]
         assert depths and depths == sorted(depths)
-        assert (answers[-1]["type"] == "done") == (number >= 6)
+        assert (responses[-1]["type"] == "done") == (number >= 6)
     assert len(multiprocessing.active_children()) == 1
 
 
@@ -355,19 +355,19 @@ def test_a_full_queue_refuses_tasks(runner_pool: PoolRunner, monkeypatch: pytest
 
 # --- crashes and shutdown ---------------------------------------------------------------------------------------------
 def test_a_process_that_is_killed_is_replaced(runner_pool: PoolRunner) -> None:
-    async def kill() -> list[Answer]:
-        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
-            await anext(answers)
+    async def kill() -> list[TaskResponse]:
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as responses:
+            await anext(responses)
             (child,) = multiprocessing.active_children()
             child.kill()
-            return [answer async for answer in answers]
+            return [response async for response in responses]
 
     assert runner_pool.run(kill())[-1]["code"] == "search_crashed"
     assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 def test_closing_answers_waiting_tasks() -> None:
-    async def close() -> list[list[Answer]]:
+    async def close() -> list[list[TaskResponse]]:
         pool = EnginePool(1)
         await pool.start()
         tasks = [asyncio.create_task(collect(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
@@ -375,7 +375,7 @@ def test_closing_answers_waiting_tasks() -> None:
         await pool.close()
         return [*await asyncio.gather(*tasks), await collect(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
 
-    assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["shutting_down"] * 4
+    assert [responses[-1]["code"] for responses in asyncio.run(close())] == ["shutting_down"] * 4
 
 
 def refuse(*given: Any, **named: Any) -> None:
@@ -387,7 +387,7 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
     monkeypatch.setattr(engine_slots, name, what)
     before = multiprocessing.active_children()
 
-    async def try_to_start() -> list[Answer]:
+    async def try_to_start() -> list[TaskResponse]:
         pool = EnginePool(1)
         await pool.start()
         try:
@@ -410,8 +410,8 @@ from awello.web.engine_pool import EnginePool
 async def main():
     pool = EnginePool(1)
     await pool.start()
-    async for answer in pool.run(ChooseTask(Record(Position.start()), "greedy")):
-        print(answer["type"], flush=True)
+    async for response in pool.run(ChooseTask(Record(Position.start()), "greedy")):
+        print(response["type"], flush=True)
     task = asyncio.create_task(anext(pool.run(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
     while not pool._processes[0].job:

@@ -10,7 +10,7 @@ from awello import Game, Position, Record
 from awello.web import engine_pool
 from awello.web.app import create_app
 from awello.web.engine_pool import EnginePool, EngineProcess
-from awello.web.engine_tasks import DONE, AnalyseTask, Answer, ChooseTask, ReviewTask, Task
+from awello.web.engine_tasks import DONE, AnalyseTask, ChooseTask, ReviewTask, Task, TaskResponse
 
 START = Record(Position.start(Game.OTHELLO))
 ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@30"), ReviewTask(START, 10.0)
@@ -29,18 +29,18 @@ class FakeProcess(EngineProcess):
             self.client_networks.append(self.job.client_network)
 
 
-async def start_task(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
-    """Start a task in the pool; return an asyncio task whose result is the list of answers."""
+async def start_task(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[TaskResponse]]:
+    """Start a task in the pool; return an asyncio task whose result is the list of responses."""
 
-    async def collect() -> list[Answer]:
-        return [answer async for answer in pool.run(task, network)]
+    async def collect() -> list[TaskResponse]:
+        return [response async for response in pool.run(task, network)]
 
     found = asyncio.create_task(collect())
     await asyncio.sleep(0)
     return found
 
 
-def codes(tasks: list[asyncio.Task[list[Answer]]]) -> list[str]:
+def codes(tasks: list[asyncio.Task[list[TaskResponse]]]) -> list[str]:
     return [each.result()[-1]["code"] for each in tasks if each.done()]
 
 
@@ -162,9 +162,9 @@ def test_processes_are_replaced_after_any_error(monkeypatch: pytest.MonkeyPatch)
     asyncio.run(keep())
 
 
-@pytest.mark.parametrize(("failing", "answer"), [(1, "choice"), (2, "error")])
+@pytest.mark.parametrize(("failing", "expected"), [(1, "choice"), (2, "error")])
 def test_one_failed_start_does_not_refuse_waiting_tasks(
-    failing: int, answer: str, monkeypatch: pytest.MonkeyPatch
+    failing: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = list[int]()
 
@@ -181,8 +181,8 @@ def test_one_failed_start_does_not_refuse_waiting_tasks(
     async def start_task() -> str:
         pool = EnginePool(1)
         await pool.start()
-        answers = [found async for found in pool.run(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
+        responses = [found async for found in pool.run(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
         await pool.close()
-        return str(answers[0]["type"])
+        return str(responses[0]["type"])
 
-    assert asyncio.run(start_task()) == answer
+    assert asyncio.run(start_task()) == expected

@@ -242,5 +242,5 @@ def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
             assert state["ply"] == 1500 and len(state["moves"]) == 1500
             answer = channel.request("move", game=1, ply=1500, move=state["legal"][0])
             assert answer["type"] == "done" and answer["ply"] == 1501
-        line = {"game": "abapa", "moves": state["moves"], "since": 1490}
+        line = {"game": "abapa", "moves": state["moves"], "first_ply": 1490}
         assert len(visitor.post("/api/positions", json=line).json()["positions"]) == 11

@@ -43,12 +43,12 @@ def make_row(step: int, top1: float = 0.5) -> str:
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
     """Create the folder of a training run in which every snapshot is the shipped network; return the folder."""
-    (folder / "epochs").mkdir(parents=True)
+    (folder / "snapshots").mkdir(parents=True)
     (folder / "curves.jsonl").write_text("".join(map(make_row, steps)))
     (folder / "report.json").write_text(json.dumps(REPORT))
     with as_file(files("awello").joinpath("data/cnn.onnx")) as shipped:
         for step in steps:
-            shutil.copy(shipped, folder / "epochs" / f"network-{step}.onnx")
+            shutil.copy(shipped, folder / "snapshots" / f"network-{step}.onnx")
     return folder
 
 
@@ -117,9 +117,9 @@ def test_damaged_training_runs_are_refused(tmp_path: Path) -> None:
 
 
 def test_snapshots_are_found_by_step(tmp_path: Path) -> None:
-    (tmp_path / "epochs").mkdir()
+    (tmp_path / "snapshots").mkdir()
     for name in ("network-900.onnx", "network-1000.onnx", "network-old.onnx", "network-5.part"):
-        (tmp_path / "epochs" / name).touch()
+        (tmp_path / "snapshots" / name).touch()
     assert [(step, file.name) for step, file in find_snapshots(tmp_path).items()] == [
         (900, "network-900.onnx"),
         (1000, "network-1000.onnx"),
@@ -231,7 +231,8 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert again == [44] and (out / "games.jsonl").read_text() == before, (
         "a repeated run finds all games in the journal"
     )
-    (training / "epochs" / "network-10.onnx").write_bytes((training / "epochs" / "network-20.onnx").read_bytes() + b"1")
+    snapshots = training / "snapshots"
+    (snapshots / "network-10.onnx").write_bytes((snapshots / "network-20.onnx").read_bytes() + b"1")
     assert "contains another experiment (different networks)" in awello(*words).stderr
 
 
@@ -256,6 +257,6 @@ def test_invalid_input_is_refused(tmp_path: Path) -> None:
     folder = make_training(tmp_path / "a,b", (1,))
     assert "rename the folder" in awello("lab", "learning", "--training", str(folder)).stderr
     damaged = make_training(tmp_path / "damaged", (1,))
-    (damaged / "epochs" / "network-1.onnx").write_bytes(b"none")
+    (damaged / "snapshots" / "network-1.onnx").write_bytes(b"none")
     with pytest.raises(ConfigError, match="is not a convolutional network"):
         run_experiment(learning.make_plan("othello", None, 2, (1,), 0, damaged), tmp_path / "out")

@@ -69,7 +69,7 @@ class ResigningPlayer(Player):
 
 def summarise(match: Match, jobs: int = 1) -> tuple[object, ...]:
     result = play_match(match, jobs)
-    return result.wins, result.draws, result.losses, result.held, [record.moves for record in result.records]
+    return result.wins, result.draws, result.losses, result.total_counts, [record.moves for record in result.records]
 
 
 def test_games_depend_only_on_the_seed(game: Game) -> None:
@@ -98,12 +98,12 @@ def test_colours_alternate_and_wins_are_the_first_players() -> None:
 def test_wins_draws_and_losses_add_up() -> None:
     result = play_match(Match(Game.OTHELLO, "random", "random", games=20, seed=1))
     assert result.wins + result.draws + result.losses == result.games == 20
-    assert sum(result.shares()) == pytest.approx(1)
+    assert sum(result.board_shares()) == pytest.approx(1)
     discs = sum(sum(record.final.counts()) for record in result.records)
-    assert sum(result.held) == discs
+    assert sum(result.total_counts) == discs
     assert sum(result.moves) == discs - 4 * 20
     assert all(longest >= mean / 1000 > 0 for longest, mean in zip(result.max_seconds, result.mean_ms(), strict=True))
-    assert MatchResult(result.match, []).shares() == (0, 0, 0)
+    assert MatchResult(result.match, []).board_shares() == (0, 0, 0)
 
 
 def test_a_player_out_of_time_loses(slow_time: None) -> None:
@@ -256,15 +256,15 @@ def test_results_are_by_player_not_by_colour() -> None:
             held[owners[side]] += discs
         for ply, move in enumerate(record.moves):
             moves[owners[ply % 2]] += ply >= len(opening) and move != PASS
-    assert result.held == tuple(held)
+    assert result.total_counts == tuple(held)
     assert result.moves == tuple(moves)
-    assert result.held[0] > result.held[1]
+    assert result.total_counts[0] > result.total_counts[1]
 
 
 def test_json(slow_time: None) -> None:
     result = play_match(Match(Game.OTHELLO, "sleepy", "random", games=2, seed=5))
     found: Any = result.to_json(records=True)
-    assert found["board_share"] == dict(zip(("first", "second", "left"), result.shares(), strict=True))
+    assert found["board_share"] == dict(zip(("first", "second", "left"), result.board_shares(), strict=True))
     assert found["mean_ms"] == pytest.approx({"first": 20, "second": 0}) == found["max_ms"]
     assert found["moves"] == {"first": result.moves[0], "second": result.moves[1]}
     assert found["seed"] == 5

@@ -139,7 +139,9 @@ def test_a_disconnected_client_causes_no_error() -> None:
         channel = engine_connection.EngineConnection(
             disconnected, EnginePool(0), RateLimits(*request_guard.EVENT_LOOP_RATE), club
         )
-        await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # one answer, as the game is over
+        await channel._respond(
+            1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0)
+        )  # one response, as the game is over
 
     asyncio.run(answer())
 

@@ -218,7 +218,7 @@ def test_a_tournament_survives_all_failures(tmp_path: Path) -> None:
     specs = ("first", *(f"first,failure={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
     results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), out=tmp_path, jobs=2)
     standings = {bot.spec: bot for bot in results.standings()}
-    assert results.played == results.total_rounds == 20
+    assert results.rounds_played == results.rounds_total == 20
     assert {spec: list(bot.forfeits) for spec, bot in standings.items()} == {
         "first": [],
         "first,failure=prints": [],
@@ -421,7 +421,12 @@ def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
     done = fresh_awello(*words, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert (found["game"], found["variant"], found["played"], found["complete"]) == ("awale", "tournament", 6, True)
+    assert (found["game"], found["variant"], found["rounds_played"], found["complete"]) == (
+        "awale",
+        "tournament",
+        6,
+        True,
+    )
     assert {bot["bot"] for bot in found["standings"]} == {"right", "greedy", "random"}
     assert sum(pairing["wins"] + pairing["draws"] + pairing["losses"] for pairing in found["pairings"]) == 6
     text = fresh_awello(*words).stdout
@@ -455,7 +460,7 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert errors == f"awello: interrupted; run the same command again to resume from {tmp_path / 'out'}\n"
     assert "Traceback" not in errors
-    assert 1 <= json.loads(out)["played"] < 999
+    assert 1 <= json.loads(out)["rounds_played"] < 999
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
         assert lines_shown == [f"awello: interrupted; run the same command again to resume from {out}"]
     wait_until(lambda: not find_marked(mark))
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out=out)
-    assert result.played == result.total_rounds
+    assert result.rounds_played == result.rounds_total
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to find processes")
@@ -132,4 +132,4 @@ def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pyte
     wait_until(lambda: not find_marked(mark))
     monkeypatch.setenv("AWELLO_PLAYERS", bots)
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out=out)
-    assert result.played == result.total_rounds
+    assert result.rounds_played == result.rounds_total

@@ -77,8 +77,8 @@ def test_positions_predict_every_move(client: TestClient, game: Game, seed: int)
     assert [view["over"] for view in views[:-1]] == [False] * len(names)
 
 
-def test_positions_since_a_ply(client: TestClient) -> None:
-    answer = client.post("/api/positions", json={"moves": ["f5", "d6", "c3"], "since": 3}).json()
+def test_positions_from_a_ply(client: TestClient) -> None:
+    answer = client.post("/api/positions", json={"moves": ["f5", "d6", "c3"], "first_ply": 3}).json()
     assert len(answer["positions"]) == 1 and answer["transcript"] == "f5d6c3"
 
 
@@ -166,7 +166,12 @@ def test_invalid_input_gets_a_clear_message(client: TestClient, path: str, body:
 @pytest.mark.parametrize(
     ("path", "body", "code", "params"),
     [
-        ("positions", {"since": -1}, "invalid_field", {"field": "since", "reason": "greater_than_equal", "ge": 0}),
+        (
+            "positions",
+            {"first_ply": -1},
+            "invalid_field",
+            {"field": "first_ply", "reason": "greater_than_equal", "ge": 0},
+        ),
         ("positions", {"moves": ["f5", "x9"]}, "invalid_move", {"field": "moves.1", "move": "x9"}),
         ("positions", {"moves": ["f5", "f5"]}, "illegal_move", {"number": 2, "move": "f5"}),
         ("choose", {"player": "human"}, "terminal_player", {"player": "human"}),

@@ -1,6 +1,6 @@
 """A duel: pairs of games between two players, until a sequential test decides whether the first player is stronger.
 
-Both games of a pair have the same opening, with colours reversed.  Pairs are counted in order, so a duel ends after the
+Both games of a pair have the same opening, with sides swapped.  Pairs are counted in order, so a duel ends after the
 same pair for any number of worker processes.
 """
 
@@ -21,7 +21,7 @@ from awello.errors import ConfigError
 
 @dataclass(frozen=True)
 class Duel(Match):
-    """The plan of a duel, and its hypotheses."""
+    """The settings of a duel, and its hypotheses."""
 
     games: int = 1000
     """Maximum number of games, which must be even."""

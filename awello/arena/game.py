@@ -13,7 +13,7 @@ from awello.rules.game import PASS
 
 OUT_OF_TIME = "ran out of time"
 
-Watcher = Callable[[Position, Choice, Position], None]
+MoveCallback = Callable[[Position, Choice, Position], None]
 """Called after each move with the position before it, the choice and the position after it."""
 
 
@@ -22,7 +22,7 @@ def play_game(
     start: Position,
     opening: Sequence[int] = (),
     clock: Clock | None = None,
-    watch: Watcher = lambda before, choice, after: None,
+    on_move: MoveCallback = lambda before, choice, after: None,
 ) -> Record:
     """Play from the end of the opening until the rules, the clock or a player ends the game.
 
@@ -30,7 +30,7 @@ def play_game(
     calling a player; passes and opening moves take no time.
     """
     try:
-        return _play_loop(players, start, opening, clock or Clock(), watch)
+        return _play_loop(players, start, opening, clock or Clock(), on_move)
     finally:
         for player in players:
             player.end()
@@ -45,7 +45,7 @@ def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str
 
 
 def _play_loop(
-    players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, watch: Watcher
+    players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, on_move: MoveCallback
 ) -> Record:
     """Request moves, validate them and update the clocks until the game ends."""
     positions = [start]
@@ -86,7 +86,7 @@ def _play_loop(
         positions.append(after)
         moves.append(choice.move)
         seconds.append(elapsed)
-        watch(position, choice, after)
+        on_move(position, choice, after)
     return Record(start, tuple(moves), tuple(seconds), loser=loser, reason=reason)
 
 

@@ -17,7 +17,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Match(GamePlan):
-    """The plan of a match."""
+    """The settings of a match."""
 
     game: Game
     first: str
@@ -32,7 +32,7 @@ class Match(GamePlan):
         object.__setattr__(self, "game", Game(self.game))  # converts names
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """Return the opening of a game; games 2n and 2n + 1 share an opening, with colours reversed."""
+        """Return the opening of a game; games 2n and 2n + 1 share an opening, with sides swapped."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
     def make_job(self, number: int) -> GameJob:
@@ -79,7 +79,7 @@ class MatchResult:
     """The result of a match, from the first player's view.
 
     Some attributes are pairs of numbers, the first player's number first: `moves` (number of moves), `max_seconds`
-    (longest time for a move), `held` (sum of the discs or seeds at the end of each game) and `forfeits`.
+    (longest time for a move), `total_counts` (sum of the discs or seeds at the end of each game) and `forfeits`.
     """
 
     match: Match
@@ -93,7 +93,7 @@ class MatchResult:
         self.max_seconds = max(first, default=0.0), max(second, default=0.0)
         games = [(first_side(number), result) for number, result in enumerate(self.results)]
         held = [(side, result.record.final.counts()) for side, result in games]
-        self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
+        self.total_counts = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
         forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
         self.forfeits = forfeits.count(0), forfeits.count(1)
         """Number of games that each player lost by resignation, on time or by a failure."""
@@ -120,9 +120,9 @@ class MatchResult:
                         sums[name] = sums.get(name, 0) + count
         return learnt
 
-    def shares(self) -> tuple[float, float, float]:
+    def board_shares(self) -> tuple[float, float, float]:
         """Return the mean final shares of the squares or seeds: of the first player, of the second, and of neither."""
-        first, second = self.held
+        first, second = self.total_counts
         total = self.games * self.match.game.max_score
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
 
@@ -132,7 +132,7 @@ class MatchResult:
 
     def to_json(self, records: bool = False) -> dict[str, object]:
         """Return the result for JSON output."""
-        first, second, left = self.shares()
+        first, second, left = self.board_shares()
         return {
             **self.match.describe(),
             "games": self.games,

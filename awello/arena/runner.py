@@ -140,10 +140,10 @@ def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
         player.begin(job.game, seed)
     nodes: list[int | None] = [None] * len(job.opening)
 
-    def watch(before: Position, choice: Choice, after: Position) -> None:
+    def on_move(before: Position, choice: Choice, after: Position) -> None:
         nodes.append(int(choice.analysis.nodes) if choice.analysis else None)
 
-    record = play_game(players, Position.start(job.game), job.opening, job.clock, watch)
+    record = play_game(players, Position.start(job.game), job.opening, job.clock, on_move)
     learnt = learn_from_game(players, record)
     result = GameResult(
         str(job.game),

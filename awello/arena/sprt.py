@@ -1,6 +1,6 @@
 """The generalised sequential probability ratio test (SPRT) on pairs of games, which decides when a duel ends.
 
-Two games with the same opening and reversed colours are correlated, so a pair is one trial: the first player scores 0,
+Two games with the same opening and sides swapped are correlated, so a pair is one trial: the first player scores 0,
 0.5, 1, 1.5 or 2 points.  All figures are derived from the mean and the variance of the scores of pairs.
 
 Half a won pair and half a lost pair, both imaginary, are added to the pairs played.  So all figures are finite even if

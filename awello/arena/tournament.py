@@ -28,7 +28,7 @@ WIN_POINTS, DRAW_POINTS = 3, 1  # per round
 
 @dataclass(frozen=True)
 class Tournament(GamePlan):
-    """The plan of a tournament."""
+    """The settings of a tournament."""
 
     game: Game
     specs: tuple[str, ...]
@@ -220,12 +220,12 @@ class TournamentResult:
     interrupted: bool = False
 
     @property
-    def total_rounds(self) -> int:
+    def rounds_total(self) -> int:
         """Total number of rounds in the tournament."""
         return self.tournament.rounds * len(self.tournament.pairings)
 
     @property
-    def played(self) -> int:
+    def rounds_played(self) -> int:
         """Number of complete rounds."""
         return len(self.results) // 2
 
@@ -233,7 +233,7 @@ class TournamentResult:
     def rounds(self) -> list[Round]:
         """The complete rounds."""
         rounds = []
-        for at in range(0, 2 * self.played, 2):
+        for at in range(0, 2 * self.rounds_played, 2):
             pairing, number, _ = self.tournament.locate(at)
             first, second = (to_bot_game(self.results[at + game], game) for game in (0, 1))
             rounds.append(Round(pairing, number, (first, second)))
@@ -274,8 +274,8 @@ class TournamentResult:
             "opening_plies": tournament.opening_plies,
             "limits": asdict(tournament.limits),
             "rounds": tournament.rounds,
-            "played": self.played,
-            "complete": self.played == self.total_rounds,
+            "rounds_played": self.rounds_played,
+            "complete": self.rounds_played == self.rounds_total,
             "standings": [bot.to_json() for bot in self.standings()],
             "pairings": [
                 {

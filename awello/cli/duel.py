@@ -14,8 +14,8 @@ from awello.arena.workers import Jobs
 from awello.cli.app import app
 from awello.cli.options import (
     Cluster,
+    FamilyArgument,
     FirstSpec,
-    GameName,
     JobsOption,
     Json,
     Openings,
@@ -33,7 +33,7 @@ from awello.rules.game import find_game
 
 @app.command()
 def duel(
-    game: GameName,
+    game: FamilyArgument,
     first: FirstSpec,
     second: SecondSpec,
     games: Annotated[int, typer.Option(min=2, help="Maximum number of games; must be even", metavar="N")] = 1000,

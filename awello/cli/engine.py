@@ -34,7 +34,7 @@ def engine(
     """Run the champion as an NBoard, GTP or UCI engine.
 
     The engine communicates over standard input and output. Register this command in an application such as NBoard or
-    Auale.
+    Aualé.
     """
 
     servers: dict[str, type[NBoardServer | GtpServer | UciServer]]

@@ -14,8 +14,8 @@ from awello.cli.app import app
 from awello.cli.options import (
     ClockOption,
     Cluster,
+    FamilyArgument,
     FirstSpec,
-    GameName,
     JobsOption,
     Json,
     Openings,
@@ -37,7 +37,7 @@ Records = Annotated[bool, typer.Option("--records", help="With --json, include t
 
 @app.command()
 def match(
-    game: GameName,
+    game: FamilyArgument,
     first: FirstSpec,
     second: SecondSpec,
     games: Annotated[int, typer.Option(min=1, help="Number of games", metavar="N")] = 10,
@@ -81,7 +81,7 @@ def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, reco
 def print_result(result: MatchResult) -> None:
     """Print the results, the mean shares of the board or seeds, and the times."""
     match, (first, second) = result.match, result.mean_ms()
-    shares = [f"{100 * share:.1f} %" for share in result.shares()]
+    shares = [f"{100 * share:.1f} %" for share in result.board_shares()]
     table = Table("", title=f"{result.games} of {match.games} games")
     for name in (match.first, match.second, "neither"):
         table.add_column(name, overflow="fold")

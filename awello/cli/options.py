@@ -8,7 +8,7 @@ import typer
 from awello.errors import ConfigError
 from awello.limits import parse_limit
 
-GameName = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
+FamilyArgument = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
 Size = Annotated[int | None, typer.Option(help="Othello: board size 4, 6 or 8; default: 8", metavar="SIZE")]
 Variant = Annotated[
     str | None, typer.Option(help="Awalé: abapa, tournament or romein; default: abapa", metavar="VARIANT")

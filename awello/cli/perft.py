@@ -8,7 +8,7 @@ import typer
 
 from awello.cli.app import app
 from awello.cli.input import parse_start_position
-from awello.cli.options import GameName, Json, PositionOption, Size, Variant
+from awello.cli.options import FamilyArgument, Json, PositionOption, Size, Variant
 from awello.cli.output import print_json
 from awello.cli.progress import show_step_progress
 from awello.kernel import U
@@ -23,7 +23,7 @@ PROGRESS_DEPTH = 4  # plies; the progress bar counts the positions at this depth
 
 @app.command()
 def perft(
-    game: GameName,
+    game: FamilyArgument,
     depth: Annotated[
         int, typer.Argument(min=0, max=MAX_DEPTH, help="Depth in plies, counting passes", metavar="DEPTH")
     ],

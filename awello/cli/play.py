@@ -10,7 +10,7 @@ from rich.console import Console
 from awello.arena.game import learn_from_game, play_game
 from awello.cli.app import app
 from awello.cli.input import parse_start_position
-from awello.cli.options import ClockOption, GameName, PositionOption, Size, Variant
+from awello.cli.options import ClockOption, FamilyArgument, PositionOption, Size, Variant
 from awello.cli.output import describe_learning
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock, parse_clock
@@ -22,7 +22,7 @@ from awello.rules.game import find_game
 
 @app.command()
 def play(
-    game: GameName,
+    game: FamilyArgument,
     first: Annotated[str, typer.Option(help="Player for Black or South", metavar="SPEC")] = "human",
     second: Annotated[str, typer.Option(help="Player for White or North", metavar="SPEC")] = "greedy",
     size: Size = None,

@@ -11,7 +11,7 @@ import typer
 from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
 from awello.cli.app import app
-from awello.cli.options import Cluster, GameName, Json, Openings, Seed, Size, Variant, parse_level, resolve_jobs
+from awello.cli.options import Cluster, FamilyArgument, Json, Openings, Seed, Size, Variant, parse_level, resolve_jobs
 from awello.cli.output import format_games, print_result
 from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.errors import ConfigError
@@ -21,7 +21,7 @@ from awello.rules.game import find_game
 
 @app.command()
 def selfplay(
-    game: GameName,
+    game: FamilyArgument,
     limit: Annotated[str, typer.Option(help="Level of the champion, from level=0 to level=30", metavar="LIMIT")],
     out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,

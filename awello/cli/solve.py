@@ -15,7 +15,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from awello.analysis import Analysis
 from awello.cli.app import app
 from awello.cli.input import is_file_or_stdin, read_lines
-from awello.cli.options import GameName, Hash, Size, Threads, Variant
+from awello.cli.options import FamilyArgument, Hash, Size, Threads, Variant
 from awello.cli.output import print_json
 from awello.cli.progress import make_progress_bar
 from awello.engine.engine import Engine
@@ -42,7 +42,7 @@ AWALE_HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a board may start with a dash
 def solve(
-    game: GameName,
+    game: FamilyArgument,
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="File (- for stdin), position, Othello moves, or start")
     ],

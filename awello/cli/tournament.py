@@ -14,7 +14,7 @@ from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotStanding, Tournament, TournamentResult, play_tournament
 from awello.arena.workers import Jobs
 from awello.cli.app import app
-from awello.cli.options import Cluster, GameName, JobsOption, Json, Seed, Size, Variant, resolve_jobs
+from awello.cli.options import Cluster, FamilyArgument, JobsOption, Json, Seed, Size, Variant, resolve_jobs
 from awello.cli.output import format_games, print_json
 from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.limits import parse_duration
@@ -25,7 +25,7 @@ FILE_LINE_CHARS = 240  # characters per line, if the output is not a terminal
 
 @app.command()
 def tournament(
-    game: GameName,
+    game: FamilyArgument,
     bots: Annotated[
         list[str], typer.Argument(metavar="BOT", help="Specs of the bots; 'awello players' lists all players")
     ],
@@ -86,7 +86,7 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
     label = f"tournament {tournament.game.family}"
 
     def draw() -> list[RenderableType]:
-        return _make_standings(latest, Console(stderr=True)) if latest.played else []
+        return _make_standings(latest, Console(stderr=True)) if latest.rounds_played else []
 
     with show_job_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
 
@@ -149,7 +149,7 @@ def _make_standings_table(results: TournamentResult, standings: Sequence[BotStan
         return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
 
     return _make_table(
-        f"{results.played} of {results.total_rounds} rounds", standings, narrow, columns, map(cells, standings)
+        f"{results.rounds_played} of {results.rounds_total} rounds", standings, narrow, columns, map(cells, standings)
     )
 
 

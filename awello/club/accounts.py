@@ -1,4 +1,4 @@
-"""Accounts of users and bots, with their passwords, browser sessions and bot tokens.
+"""Accounts of people and bots, with their passwords, browser sessions and bot tokens.
 
 Passwords are hashed with argon2.  Sessions and tokens are stored as digests, so that a copy of the database cannot be
 used to log in.  A login with an unknown name takes as long as one with a wrong password.
@@ -39,7 +39,7 @@ _dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown name
 
 @dataclass(frozen=True)
 class Account:
-    """An account of a user or a bot."""
+    """An account of a person or a bot."""
 
     id: int
     name: str
@@ -81,7 +81,7 @@ def check_new_password(password: str) -> None:
 
 
 def create_account(connection: Connection, name: str, password_hash: str | None, owner: int | None = None) -> Account:
-    """Create the account of a user (with a password hash) or of a bot (with an owner)."""
+    """Create the account of a person (with a password hash) or of a bot (with an owner)."""
     check_new_name(connection, name)
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
         raise ClubError(
@@ -223,7 +223,7 @@ def digest_of(secret: str) -> bytes:
 
 
 def create_session(connection: Connection, account: Account) -> str:
-    """Create a session and return its secret; delete expired sessions and, above the limit, the account's oldest."""
+    """Create a session and return its secret; delete expired sessions, and the oldest ones if there are too many."""
     secret = secrets.token_urlsafe(32)
     _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret

@@ -1,4 +1,4 @@
-"""Live games, with their players, ratings and watchers, and the connections of clients."""
+"""Live games, with their players, ratings and spectators, and the connections of clients."""
 
 import asyncio
 import json
@@ -61,13 +61,13 @@ class EncodedMessage(dict[str, Any]):
 
 @dataclass
 class LiveGame:
-    """A game in memory: its state, players and watchers."""
+    """A game in memory: its state, players and spectators."""
 
     state: GameState
     accounts: tuple[Account, Account]
     ratings: tuple[Rating, Rating]
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    watchers: set[ClientConnection] = field(default_factory=set)
+    spectators: set[ClientConnection] = field(default_factory=set)
     rematch_side: int | None = None
     """The side that has offered a rematch."""
     ratings_after: tuple[float, float] | None = None

@@ -47,7 +47,7 @@ class Standing:
 
 # ---- round robin -----------------------------------------------------------------------------------------------------
 def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[PlayerPair]]:
-    """Return the rounds of a round robin; with `twice`, they are followed by the same rounds with the sides exchanged.
+    """Return the rounds of a round robin; with `twice`, they are followed by the same rounds with sides swapped.
 
     Circle method: all players except the last form a circle, which turns by one position per round.  Players who face
     each other are paired, and the last player meets the player at the head.  If the number of players is odd, all of

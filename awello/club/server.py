@@ -174,7 +174,7 @@ class ClubServer:
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
-                live_game.watchers.discard(client)
+                live_game.spectators.discard(client)
         if client.account:
             connections = self.online[client.account.id]
             connections.discard(client)
@@ -264,19 +264,19 @@ class ClubServer:
         """Return the state of a game, and send the client every change until the game ends."""
         live_game = self.live_games.get(number) or self.ended_games.get(number) or await self._load_live_game(number)
         if not live_game.state.over:
-            live_game.watchers.add(client)
+            live_game.spectators.add(client)
             client.watching.add(number)
         return live_game.to_json(self.now())
 
     async def unwatch(self, client: ClientConnection, number: int) -> Message:
         """Stop watching a game."""
         if live_game := self.live_games.get(number):
-            live_game.watchers.discard(client)
+            live_game.spectators.discard(client)
         client.watching.discard(number)
         return {}
 
     async def rematch(self, client: ClientConnection, number: int) -> Message:
-        """Offer a rematch with the sides exchanged, or accept the opponent's offer."""
+        """Offer a rematch with sides swapped, or accept the opponent's offer."""
         account, live_game = client.require_account(), self.ended_games.get(number)
         if live_game is None:
             raise ClubError(
@@ -313,7 +313,7 @@ class ClubServer:
         return await asyncio.shield(self._create_task(self._change(live_game, change)))
 
     async def _change(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Store the change, apply it to the live game, then notify its players and watchers."""
+        """Store the change, apply it to the live game, then notify its players and spectators."""
         async with live_game.lock:
             after = change(live_game.state)
             if after is not live_game.state:
@@ -369,11 +369,11 @@ class ClubServer:
         message = EncodedMessage(type="game", **live_game.to_json(self.now()))
         for account in live_game.state.players:
             self.send_to_account(account, message)
-        for client in list(live_game.watchers):
+        for client in list(live_game.spectators):
             if not client.account or client.account.id not in live_game.state.players:
                 client.send(message)
             if live_game.state.over:
-                live_game.watchers.discard(client)
+                live_game.spectators.discard(client)
                 client.watching.discard(live_game.state.number)
 
     # ---- permissions -------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ TAG_LINE_PATTERN = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
 TAG_PATTERN = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
 RESULT_PATTERN = re.compile(r"\*|[0-9]{1,2}(?:/2)?-[0-9]{1,2}(?:/2)?", re.A)
 TOKEN_PATTERN = re.compile(
-    r"(?P<move>[A-Fa-f])(?:\+(?P<taken>[0-9]{1,2}))?(?!\w)"
+    r"(?P<move>[A-Fa-f])(?:\+(?P<captured>[0-9]{1,2}))?(?!\w)"
     rf"|(?P<result>{RESULT_PATTERN.pattern})(?!\S)|(?P<comment>\{{[^}}]*\}})|(?P<variation>\()"
     r"|[0-9]{1,9}\.+|\.+|;[^\n]*|[!?]+|\$[0-9]{1,9}",  # move numbers, comments up to the end of the line, annotations
     re.A,
@@ -172,14 +172,14 @@ def _parse_move(token: re.Match[str], position: Position) -> int:
     if position.game.adapter.side_of_move(name) != side:
         raise NotationError(f"expected a pit of {position.side_name}, found {name}")
     move = position.parse_move(name)
-    if token["taken"]:
+    if token["captured"]:
         after, before = position.after(move), position.own >> 48
         captured = after.opp >> 48
         possible = {
             captured - before,
             after.counts()[side] - before,
         }  # some programs also count the seeds gained at the end of the game
-        if int(token["taken"]) not in possible:
+        if int(token["captured"]) not in possible:
             raise NotationError(f"expected {name}+{captured - before}, found {token[0]}")
     return move
 

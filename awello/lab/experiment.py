@@ -17,7 +17,7 @@ from awello.rules.game import Game, find_game
 
 @dataclass(frozen=True)
 class ExperimentPlan(GamePlan):
-    """The plan of an experiment: a number of games per pairing of specs, with alternating colours."""
+    """The settings of an experiment: a number of games per pairing of specs, with alternating colours."""
 
     name: str
     game: str

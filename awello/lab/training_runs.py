@@ -1,7 +1,7 @@
 """Training runs of the convolutional network: learning curves, final accuracy, and snapshots.
 
-The folder of a run contains `curves.jsonl`, `report.json` and the snapshots `epochs/network-STEP.onnx`.  The results of
-four runs are shipped in `data/cnn-training-runs.json`, so that their curves can be drawn without those folders.
+The folder of a run contains `curves.jsonl`, `report.json` and the snapshots in `snapshots/`.  The results of four runs
+are shipped in `data/cnn-training-runs.json`, so that their curves can be drawn without those folders.
 """
 
 import json
@@ -100,7 +100,7 @@ def read_training_run(folder: Path, name: str) -> TrainingRun:
 
 def find_snapshots(folder: Path) -> dict[int, Path]:
     """Return the snapshot files of a training run by step, in increasing order."""
-    snapshots = {file.stem.partition("-")[2]: file for file in (folder / "epochs").glob("network-*.onnx")}
+    snapshots = {file.stem.partition("-")[2]: file for file in (folder / "snapshots").glob("network-*.onnx")}
     return {int(step): snapshots[step] for step in sorted(filter(str.isdecimal, snapshots), key=int)}
 
 

@@ -254,7 +254,7 @@ def run(
     """Train for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
 
     Each evaluation updates `curves.jsonl` and `weights.pt`; the end of the run writes `report.json`.  If the ONNX
-    libraries are installed, snapshots are exported to the folder `epochs`, and the finished network to `network.onnx`.
+    libraries are installed, snapshots are exported to `snapshots/`, and the finished network to `network.onnx`.
     Yields one row per evaluation, and calls `on_progress` with the training time so far in seconds.  With `quick`, the
     network is evaluated on fewer positions.
     """
@@ -309,7 +309,7 @@ def train(
                 curves.write(json.dumps(row) + "\n")
                 curves.flush()
                 done = 1.0 if training.finished else training.progress
-                save_snapshot(out / "epochs", config, training.average, training.training_set, training.step, done)
+                save_snapshot(out / "snapshots", config, training.average, training.training_set, training.step, done)
                 yield row
 
 

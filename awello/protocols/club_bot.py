@@ -304,7 +304,7 @@ def make_websocket_url(server: str) -> str:
 
 
 def describe_failure(error: OSError | InvalidHandshake) -> str:
-    """Return why a connection failed, in brackets; empty if nothing answers at the address."""
+    """Return why a connection failed, in parentheses; empty if nothing answers at the address."""
     if isinstance(error, gaierror | SSLError):
         return f" ({error.strerror})"
     return f" ({error})" if isinstance(error, InvalidHandshake) else ""

@@ -1,4 +1,4 @@
-"""UCI for Awalé, as used by Auale and Aalina.
+"""UCI for Awalé, as used by Aualé and Aalina.
 
     uci@1s,command=aalina
 
@@ -34,7 +34,7 @@ OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # the
 
 
 class UciServer(EngineServer):
-    """Awello's engine for GUIs that speak UCI, such as Auale."""
+    """Awello's engine for GUIs that speak UCI, such as Aualé."""
 
     GAME = Game.ABAPA
     STOP_WORD = "stop"

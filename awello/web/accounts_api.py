@@ -25,7 +25,7 @@ from awello.web.errors import ApiError
 from awello.web.files_api import FILE_RESPONSES, make_file_response
 from awello.web.logins import DEVICE_COOKIE, LoginOrigin, read_login_origin
 from awello.web.messages import GameName
-from awello.web.request_guard import address_of, client_network_of
+from awello.web.request_guard import client_address_of, client_network_of
 
 MAX_EXPORTED_GAMES = 5000  # in one file
 Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games whose number is smaller than this")]
@@ -124,9 +124,9 @@ async def log_out(club: RequiredClub, request: Request) -> Any:
     """End the session of this browser."""
     if secret := request.cookies.get(SESSION_COOKIE):
         await club.write(partial(accounts.delete_session, secret=secret))
-    answer = JSONResponse({"name": None, "bot": False})
-    answer.delete_cookie(SESSION_COOKIE, path="/api/club")
-    return answer
+    response = JSONResponse({"name": None, "bot": False})
+    response.delete_cookie(SESSION_COOKIE, path="/api/club")
+    return response
 
 
 @router.get("/session", summary="Show the logged-in account", response_model=SessionJson)
@@ -137,16 +137,16 @@ async def show_session(club: RequiredClub, request: Request) -> Any:
 
 def _session_response(request: Request, origin: LoginOrigin, name: str, secret: str) -> Response:
     """Set the session and device cookies; scripts cannot read them, and requests from other sites do not carry them."""
-    answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
+    response, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
         (DEVICE_COOKIE, origin.device, accounts.KNOWN_DEVICE_SECONDS),
     ]
     for key, value, lasts in cookies:
-        answer.set_cookie(
+        response.set_cookie(
             key, value, max_age=int(lasts), path="/api/club", httponly=True, samesite="strict", secure=secure
         )
-    return answer
+    return response
 
 
 async def _require_user(club: Any, request: Request) -> Any:
@@ -172,7 +172,7 @@ async def create_bot(bot: BotRequest, club: RequiredClub, request: Request) -> A
 
     def write(connection: Any) -> Any:
         _check_session(connection, request, owner)
-        accounts.log_event(connection, f"bot {bot.name} created", address_of(request), owner.id)
+        accounts.log_event(connection, f"bot {bot.name} created", client_address_of(request), owner.id)
         return accounts.create_account(connection, bot.name, None, owner.id)
 
     return await club.write(write)
@@ -209,7 +209,7 @@ async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, 
 
     def write(connection: Any) -> str:
         _check_session(connection, request, owner)
-        accounts.log_event(connection, f"token created for {bot.name}", address_of(request), bot.owner)
+        accounts.log_event(connection, f"token created for {bot.name}", client_address_of(request), bot.owner)
         return accounts.create_token(connection, bot, label.label)
 
     return {"token": await club.write(write)}
@@ -223,7 +223,7 @@ async def revoke_token(
     _, bot = await _find_own_bot(club, request, name)
 
     def write(connection: Any) -> bool:
-        accounts.log_event(connection, f"token {number} of {bot.name} revoked", address_of(request), bot.owner)
+        accounts.log_event(connection, f"token {number} of {bot.name} revoked", client_address_of(request), bot.owner)
         return accounts.revoke_token(connection, bot, number)
 
     return {"revoked": await club.write(write)}

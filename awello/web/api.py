@@ -13,7 +13,7 @@ from awello.players.player import load_registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, DetectedGameJson, GameJson, PositionsJson, ReviewJson, RulesJson
 from awello.web.client_players import TERMINAL_PLAYERS, is_allowed_setting
-from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
+from awello.web.engine_tasks import EngineTask, ReviewTask, TaskResponse
 from awello.web.messages import (
     AnalyseRequest,
     ChooseRequest,
@@ -32,7 +32,7 @@ it is negative if that side loses.  Errors have a code, parameters and a message
 
 `/api/engine` is a WebSocket for results that improve while a search runs.  Send `{"id": 1, "type": "analyse", ...}` (or
 `choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop the
-search.  Every answer has the id of its request.
+search.  Every response has the id of its request.
 """
 
 
@@ -98,8 +98,8 @@ async def list_players() -> list[Json]:
 
 @router.post("/positions", summary="Describe the positions of a game", response_model=PositionsJson)
 async def describe_positions(request: PositionsRequest, client: Request) -> Response:
-    """Describe each position from ply `since` on: the effect of each legal move, and the opening if it has a name."""
-    return await respond_with_json(client, dump_positions, request.to_record(), request.since)
+    """Describe each position from ply `first_ply` on: the effects of legal moves, and the opening if it has a name."""
+    return await respond_with_json(client, dump_positions, request.to_record(), request.first_ply)
 
 
 @router.post("/choose", summary="Choose a move", response_model=ChoiceJson)
@@ -122,7 +122,7 @@ async def review(request: ReviewRequest, client: Request) -> Any:
     return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
 
 
-async def _search(task: EngineTask, client: Request) -> list[Answer]:
+async def _search(task: EngineTask, client: Request) -> list[TaskResponse]:
     client.app.state.club_service.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
     return await run_task(task, client.app.state.engines, client)
 

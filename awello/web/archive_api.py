@@ -27,14 +27,14 @@ MAX_TIMESTAMP = 1 << 32  # in seconds since 1970
 MAX_GAME_NUMBER = (1 << 31) - 1
 
 router = APIRouter(prefix="/api", tags=["archive"])
-PlayerName = Annotated[str, StringConstraints(max_length=120)]
+RecordedName = Annotated[str, StringConstraints(max_length=120)]
 
 
-# ---- requests and answers -------------------------------------------------------------------------------------------
+# ---- requests and responses -----------------------------------------------------------------------------------------
 class PlayedGameRequest(MovesRequest):
     """A game with its players and times, and the loss if the board does not decide the result."""
 
-    players: tuple[PlayerName | None, PlayerName | None] = Field(
+    players: tuple[RecordedName | None, RecordedName | None] = Field(
         default=(None, None), description="The player who moved first comes first"
     )
     started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970")
@@ -64,7 +64,7 @@ class PlayedGameRequest(MovesRequest):
 class SaveGameRequest(PlayedGameRequest):
     """A finished game to save."""
 
-    players: tuple[PlayerName, PlayerName] = Field(
+    players: tuple[RecordedName, RecordedName] = Field(
         description="The player who moved first comes first", examples=[["Ann", "greedy"]]
     )
     started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970", examples=[1763251200])

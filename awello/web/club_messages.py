@@ -14,7 +14,7 @@ from awello.rules.game import Game
 from awello.web.messages import GameName, MoveName, RequestModel
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
-PlayerName = Annotated[str, Field(min_length=1, max_length=20)]
+AccountName = Annotated[str, Field(min_length=1, max_length=20)]
 Handler = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
@@ -37,7 +37,7 @@ class SeekRequest(RequestModel):
 class ChallengeRequest(SeekRequest):
     """A challenge: an offer of a game to one player."""
 
-    name: PlayerName
+    name: AccountName
 
 
 class OfferRequest(RequestModel):
@@ -80,7 +80,7 @@ class ChatRequest(GameRequest):
 class PlayerRequest(RequestModel):
     """A request about a player."""
 
-    name: PlayerName
+    name: AccountName
 
 
 class TournamentRequest(RequestModel):
@@ -104,7 +104,7 @@ class SubscribeRequest(RequestModel):
 
 
 class Pong(RequestModel):
-    """The answer to a ping."""
+    """The response to a ping."""
 
     number: int
 

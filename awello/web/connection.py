@@ -1,8 +1,9 @@
-"""The WebSocket protocol of the page, bots and other clients: requests, answers and events.
+"""The WebSocket protocol of the page, bots and other clients: requests, responses and events.
 
-A request is a JSON object with an `id` and a `type`.  Its answers have the same id; the last one has the type `done` or
-`error`, and an error has a `code`, a `message` and `params`.  Events are messages that do not answer a request; they
-have a type and no id.  The types of requests are defined by the subclasses `EngineConnection` and `ClubConnection`.
+A request is a JSON object with an `id` and a `type`.  Its responses have the same id; the last one has the type `done`
+or `error`, and an error has a `code`, a `message` and `params`.  Events are messages that do not respond to a request;
+they have a type and no id.  The types of requests are defined by the subclasses `EngineConnection` and
+`ClubConnection`.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ class MessageConnection:
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
     without_id: tuple[str, ...] = ()
-    """Types of messages that have no id and get no answer."""
+    """Types of messages that have no id and get no response."""
 
     def __init__(
         self, socket: WebSocket, message_limit: RateLimit, network_limit: RateLimit | None, cost: float = 1.0
@@ -153,7 +154,7 @@ class MessageConnection:
 
 
 def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
-    """Return the answer to a request that failed."""
+    """Return the response to a request that failed."""
     return {"id": request_id, "type": "error", **error}
 
 

@@ -2,7 +2,7 @@
 
 A contest runs a tournament of the arena in a low-priority process, with its bots in sandboxes.  Its folder contains the
 configuration and every finished game, so an interrupted contest can be resumed, even after the server was killed.
-Not to be confused with the club's tournaments, in which users and bots play against each other.
+Not to be confused with the club's tournaments, in which people and bots play against each other.
 """
 
 import json
@@ -121,9 +121,9 @@ class ContestGame(BaseModel):
 class ContestDetails(ContestSummary):
     """The state of a contest with its standings and games."""
 
-    standings: list[BotStandingJson] = Field(description="The best first")
+    standings: list[BotStandingJson] = Field(description="Best first")
     pairings: list[ContestPairing]
-    games: list[ContestGame] = Field(description="Games with greater numbers than `since`, in playing order")
+    games: list[ContestGame] = Field(description="Games with greater numbers than `after`, in playing order")
 
 
 class StoredContest(BaseModel):
@@ -382,10 +382,10 @@ class ContestRunner:
         return self.folder / name
 
 
-def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
-    """Return the details of a contest as JSON, with the games whose numbers are greater than `since`."""
+def dump_contest(summary: ContestSummary, folder: Path, after: int = 0) -> bytes:
+    """Return the details of a contest as JSON, with the games whose numbers are greater than `after`."""
     results = Contest.load(folder).results()
-    report, games = results.to_json(), number_games(results)[since:]
+    report, games = results.to_json(), number_games(results)[after:]
     fields = {"standings": report["standings"], "pairings": report["pairings"], "games": games}
     return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 

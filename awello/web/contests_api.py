@@ -14,7 +14,7 @@ from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, Co
 from awello.web.errors import ApiError
 from awello.web.messages import TreeRequest
 from awello.web.page_tasks import draw_search_tree
-from awello.web.request_guard import LOCAL_HOSTS, address_of, client_network_of
+from awello.web.request_guard import LOCAL_HOSTS, client_address_of, client_network_of
 from awello.web.request_tasks import respond_with_json
 
 MAX_TREE_PLIES = 4
@@ -66,7 +66,7 @@ def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Head
 
     Clients on this machine may change every contest; others need the key of the contest.
     """
-    if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
+    if client_address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
         message = "only the client that started this contest can change it: send the contest's key in X-Contest-Key"
         raise ApiError(403, "contest_not_yours", message)
     return name
@@ -89,7 +89,7 @@ def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Start a contest: two bots play a match, more bots play a round robin.
 
     On a public server, two contests from different client networks can run at the same time, each for at most ten
-    minutes; on other servers, only one contest can run at a time.  If too many contests are running, the status is 409.
+    minutes; on other servers, only one contest can run at a time.  Returns 409 if too many contests are running.
     """
     name, key = _contest_runner(request).start(config, client_network_of(request))
     return NewContestJson(id=name, key=key)
@@ -99,12 +99,12 @@ def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
 async def show_contest(
     name: str,
     request: Request,
-    since: Annotated[int, Query(ge=0, description="Return only games with numbers greater than this")] = 0,
+    after: Annotated[int, Query(ge=0, description="Return only games with numbers greater than this")] = 0,
 ) -> Response:
     """Show the state, standings and games of a contest; while it is running, poll once per second."""
     contest = await to_thread.run_sync(_contest_runner(request).get, name)
     summary = await to_thread.run_sync(contest.summary)
-    return await respond_with_json(request, dump_contest, summary, contest.folder, since)
+    return await respond_with_json(request, dump_contest, summary, contest.folder, after)
 
 
 @router.post("/contests/{name}/stop", summary="Stop a contest")

@@ -58,7 +58,7 @@ class EngineConnection(MessageConnection):
         if len(self.running) >= MAX_OPEN_SEARCHES:
             message = f"{MAX_OPEN_SEARCHES} searches are open on this connection: stop one, or wait for a result"
             raise ApiError(503, "too_many_searches", message, limit=MAX_OPEN_SEARCHES)
-        self.running[request_id] = asyncio.create_task(self._answer(request_id, task))
+        self.running[request_id] = asyncio.create_task(self._respond(request_id, task))
 
     def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
         try:
@@ -69,16 +69,16 @@ class EngineConnection(MessageConnection):
         self.club.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
         return task
 
-    async def _answer(self, request_id: RequestId, task: EngineTask) -> None:
-        """Send the answers to a request; for a choice of a move, send the current position first."""
+    async def _respond(self, request_id: RequestId, task: EngineTask) -> None:
+        """Send the responses to a request; for a choice of a move, send the current position first."""
         try:
             with suppress(*DISCONNECTED):
                 if isinstance(task, ChooseTask):
                     position = PositionJson.of(task.record.final)
                     await self.send({"id": request_id, "type": "position", **position.model_dump()})
-                async with aclosing(self.engines.run(task, self.client_network)) as answers:
-                    async for answer in answers:
-                        await self.send({"id": request_id, **answer})
+                async with aclosing(self.engines.run(task, self.client_network)) as responses:
+                    async for response in responses:
+                        await self.send({"id": request_id, **response})
         finally:
             if self.running.get(request_id) is asyncio.current_task():
                 del self.running[request_id]

@@ -5,7 +5,7 @@ defines where a process runs, on this machine or on a worker of a cluster.
 
 The client network that has used the least engine time recently is served first, and each client network can have only a
 limited number of waiting tasks.  Choices of moves and function calls are urgent, because a player or the page is
-waiting for their only answer: they have a head start over other tasks, and can preempt analyses and reviews at once.
+waiting for their only response: they have a head start over other tasks, and can preempt analyses and reviews at once.
 
 Of the tasks of a client network, the one that has waited longest is served first, with two exceptions: a review has to
 wait longer than an analysis, and a process prefers tasks that it has worked on before, because their positions are in
@@ -27,14 +27,14 @@ from awello.errors import ConfigError
 from awello.web.cluster_slots import ClusterSlot
 from awello.web.engine_slots import LocalSlot
 from awello.web.engine_tasks import (
-    Answer,
     CallTask,
     ChooseTask,
     ReviewTask,
     Task,
     TaskProgress,
-    answer_immediately,
-    error_answer,
+    TaskResponse,
+    error_response,
+    respond_immediately,
 )
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
@@ -53,9 +53,9 @@ RESTART_DELAY = 1.0  # seconds before another attempt to start a process
 # Consecutive failed starts after which waiting tasks are refused; one can fail because a worker has just been lost.
 MAX_FAILED_STARTS = 2
 
-QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
-SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down: try again later")
-ENGINE_UNAVAILABLE = error_answer("engine_unavailable", "no engine process can be started: see the server's log")
+QUEUE_FULL = error_response("queue_full", "too many searches are waiting: try again in a minute")
+SHUTTING_DOWN = error_response("shutting_down", "the server is shutting down: try again later")
+ENGINE_UNAVAILABLE = error_response("engine_unavailable", "no engine process can be started: see the server's log")
 CHOOSE_LESS = "choose a smaller depth or a time limit such as @1s"
 
 Slot = LocalSlot | ClusterSlot  # both have the same methods
@@ -63,7 +63,7 @@ Slot = LocalSlot | ClusterSlot  # both have the same methods
 
 @dataclass(eq=False)
 class EngineJob:
-    """A task with its progress, and a queue of answers for the client."""
+    """A task with its progress, and a queue of responses for the client."""
 
     task: Task
     waiting_since: float
@@ -74,31 +74,31 @@ class EngineJob:
     last_process: "EngineProcess | None" = None
     """The process that worked on the job last."""
     has_client: bool = True
-    """Whether a client still waits for the answers."""
-    answers: deque[Answer] = field(default_factory=deque)
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Whether a client still waits for the responses."""
+    responses: deque[TaskResponse] = field(default_factory=deque)
+    response_posted: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def urgent(self) -> bool:
-        """Whether a player or the page waits for the only answer to the job.
+        """Whether a player or the page waits for the only response to the job.
 
         Urgent jobs have a head start and are never paused.
         """
         return isinstance(self.task, ChooseTask | CallTask)
 
-    def post(self, answer: Answer) -> None:
-        """Queue an answer; an analysis replaces an older one that has not been fetched."""
-        if answer["type"] == "analysis" and self.answers and self.answers[-1]["type"] == "analysis":
-            self.answers.pop()
-        self.answers.append(answer)
-        self.answered.set()
+    def post(self, response: TaskResponse) -> None:
+        """Queue a response; an analysis replaces an older one that has not been fetched."""
+        if response["type"] == "analysis" and self.responses and self.responses[-1]["type"] == "analysis":
+            self.responses.pop()
+        self.responses.append(response)
+        self.response_posted.set()
 
-    async def fetch(self) -> Answer:
-        """Wait for the next answer, and return it."""
-        while not self.answers:
-            self.answered.clear()
-            await self.answered.wait()
-        return self.answers.popleft()
+    async def fetch(self) -> TaskResponse:
+        """Wait for the next response, and return it."""
+        while not self.responses:
+            self.response_posted.clear()
+            await self.response_posted.wait()
+        return self.responses.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
         """Return a sort key, a time: of the jobs of a client network, a process takes the job with the earliest time.
@@ -121,8 +121,8 @@ class EngineProcess:
         """Whether the process has been asked to stop its job."""
         self.job: EngineJob | None = None
         self.started = 0.0
-        self.final_answer: Answer | None = None
-        """The answer for the client of the job if the process is being killed, else None."""
+        self.final_response: TaskResponse | None = None
+        """The response for the client of the job if the process is being killed, else None."""
         self._number = 0
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -138,7 +138,7 @@ class EngineProcess:
     @property
     def idle(self) -> bool:
         """Whether the process is ready for a job."""
-        return self.ready and self.job is None and self.final_answer is None
+        return self.ready and self.job is None and self.final_response is None
 
     def start_job(self, job: EngineJob) -> None:
         """Start or resume a job."""
@@ -146,16 +146,16 @@ class EngineProcess:
         self._number += 1
         self._send(self._number, job.task, job.progress)
 
-    def stop(self, timeout: float, final_answer: Answer | None = None) -> None:
+    def stop(self, timeout: float, final_response: TaskResponse | None = None) -> None:
         """Ask the process to stop its job, and kill it if it has not stopped after `timeout` seconds."""
         self.stopping = True
         self._send(self._number)
-        self.set_deadline(timeout, final_answer or crash_error(self.job))
+        self.set_deadline(timeout, final_response or crash_error(self.job))
 
-    def set_deadline(self, seconds: float, final_answer: Answer) -> None:
-        """If the job has not ended in `seconds`, kill the process and send `final_answer` to the client."""
+    def set_deadline(self, seconds: float, final_response: TaskResponse) -> None:
+        """If the job has not ended in `seconds`, kill the process and send `final_response` to the client."""
         self._cancel_deadline()
-        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_answer)
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_response)
 
     def release_job(self) -> EngineJob:
         """Detach the current job and return it."""
@@ -164,9 +164,9 @@ class EngineProcess:
         job, self.job, self.stopping = self.job, None, False
         return job
 
-    def kill(self, final_answer: Answer) -> None:
-        """Kill the process; the client receives `final_answer`."""
-        self.final_answer = final_answer
+    def kill(self, final_response: TaskResponse) -> None:
+        """Kill the process; the client receives `final_response`."""
+        self.final_response = final_response
         self._slot.kill()
 
     async def close(self) -> None:
@@ -182,30 +182,30 @@ class EngineProcess:
             self._deadline.cancel()
 
 
-def crash_error(job: EngineJob | None) -> Answer:
-    """Return the answer for a job whose process has died."""
+def crash_error(job: EngineJob | None) -> TaskResponse:
+    """Return the response for a job whose process has died."""
     if job is not None and isinstance(job.task, ChooseTask):
         spec = job.task.spec
         message = f"{spec} crashed and is being restarted: try again, or choose another player"
-        return error_answer("player_crashed", message, player=spec)
-    return error_answer("search_crashed", "the search crashed and its process is being restarted: try again")
+        return error_response("player_crashed", message, player=spec)
+    return error_response("search_crashed", "the search crashed and its process is being restarted: try again")
 
 
-def interrupted_error(task: Task) -> Answer:
-    """Return the answer for a task that is interrupted because other users are waiting."""
+def interrupted_error(task: Task) -> TaskResponse:
+    """Return the response for a task that is interrupted because other users are waiting."""
     if isinstance(task, ChooseTask):
         message = f"{task.spec} was interrupted because other users are waiting: {CHOOSE_LESS}"
-        return error_answer("player_interrupted", message, player=task.spec)
+        return error_response("player_interrupted", message, player=task.spec)
     message = "the request was interrupted because other users are waiting: try again"
-    return error_answer("task_interrupted", message)
+    return error_response("task_interrupted", message)
 
 
-def timeout_error(task: Task, seconds: float) -> Answer:
-    """Return the answer for a task that exceeds its time limit."""
+def timeout_error(task: Task, seconds: float) -> TaskResponse:
+    """Return the response for a task that exceeds its time limit."""
     if isinstance(task, ChooseTask):
         message = f"{task.spec} took longer than {seconds:g} s: {CHOOSE_LESS}"
-        return error_answer("player_timeout", message, player=task.spec, seconds=seconds)
-    return error_answer("task_timeout", f"the request took longer than {seconds:g} s: try again", seconds=seconds)
+        return error_response("player_timeout", message, player=task.spec, seconds=seconds)
+    return error_response("task_timeout", f"the request took longer than {seconds:g} s: try again", seconds=seconds)
 
 
 class EnginePool:
@@ -249,14 +249,14 @@ class EnginePool:
         await asyncio.gather(*self._supervisors, return_exceptions=True)
         self._refuse_waiting(SHUTTING_DOWN)
 
-    async def run(self, task: Task, client_network: str = "") -> AsyncGenerator[Answer, None]:
-        """Run a task and yield its answers, the last of type `done` or `error`.
+    async def run(self, task: Task, client_network: str = "") -> AsyncGenerator[TaskResponse, None]:
+        """Run a task and yield its responses, the last of type `done` or `error`.
 
         Closing the generator cancels the task.
         """
-        if answers := answer_immediately(task):
-            for answer in answers:
-                yield answer
+        if responses := respond_immediately(task):
+            for response in responses:
+                yield response
             return
         job = EngineJob(task, asyncio.get_running_loop().time(), client_network)
         if error := self._quota_error(job):
@@ -266,17 +266,17 @@ class EnginePool:
         try:
             self._schedule()
             while True:
-                answer = await job.fetch()
-                yield answer
-                if answer["type"] in ("done", "error"):
+                response = await job.fetch()
+                yield response
+                if response["type"] in ("done", "error"):
                     return
-                if answer["type"] == "analysis":
+                if response["type"] == "analysis":
                     await asyncio.sleep(ANALYSIS_INTERVAL)
         finally:
             self._abandon(job)
 
     # --- the queue ----------------------------------------------------------------------------------------------------
-    def _quota_error(self, job: EngineJob) -> Answer | None:
+    def _quota_error(self, job: EngineJob) -> TaskResponse | None:
         """Return an error if the pool is closed or too many jobs wait; urgent and other jobs are counted separately."""
         if self._closed:
             return SHUTTING_DOWN
@@ -284,9 +284,9 @@ class EnginePool:
         full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.client_network) >= MAX_WAITING_JOBS_PER_NETWORK
         return QUEUE_FULL if full else None
 
-    def _refuse_waiting(self, answer: Answer) -> None:
+    def _refuse_waiting(self, response: TaskResponse) -> None:
         for job in self._waiting:
-            job.post(answer)
+            job.post(response)
         self._waiting.clear()
 
     def _abandon(self, job: EngineJob) -> None:
@@ -382,14 +382,14 @@ class EnginePool:
             except (EOFError, OSError):
                 self._start_error = ENGINE_UNAVAILABLE
             except ConfigError as error:
-                self._start_error = error_answer("engine_not_started", str(error), detail=str(error))
+                self._start_error = error_response("engine_not_started", str(error), detail=str(error))
             except Exception:
                 logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:
                 self._processes.remove(process)
                 if process.job is not None:
-                    final_answer = SHUTTING_DOWN if self._closed else process.final_answer or crash_error(process.job)
-                    self._release(process, KILL_CHARGE_SECONDS).post(final_answer)
+                    response = SHUTTING_DOWN if self._closed else process.final_response or crash_error(process.job)
+                    self._release(process, KILL_CHARGE_SECONDS).post(response)
                 with suppress(OSError):
                     await process.close()
             failed_starts = 0 if process.ready else failed_starts + 1
@@ -404,7 +404,7 @@ class EnginePool:
             type, content = await process.receive()
             if type == "ready":
                 process.ready = True
-            elif type == "answer" and process.job is not None:
+            elif type == "response" and process.job is not None:
                 process.job.post(content)
                 continue
             elif type == "ended":

@@ -1,8 +1,8 @@
 """The tasks of engine processes (choices of moves, analyses, reviews, function calls) and their main function.
 
-The answers to a task are dictionaries; the last answer has the type `done` or `error`.  All answers except the results
-of function calls can be converted to JSON.  An analysis or a review can be paused, and resumed in any process: its
-`TaskProgress` contains the results so far.
+The responses to a task are dictionaries; the last one has the type `done` or `error`.  All but the results of function
+calls can be converted to JSON.  An analysis or a review can be paused, and resumed in any process: its `TaskProgress`
+contains the results so far.
 """
 
 import os
@@ -38,8 +38,8 @@ from awello.web.errors import describe_error, error_fields
 MAX_ENGINES_PER_PROCESS, ENGINE_HASH_MIB = 2, 64  # engines per process, and the size of each transposition table in MiB
 LENGTH_BYTES = 4  # size of the message length that precedes each message
 
-Answer = dict[str, Any]
-DONE: Answer = {"type": "done"}
+TaskResponse = dict[str, Any]
+DONE: TaskResponse = {"type": "done"}
 
 
 @dataclass(frozen=True)
@@ -104,25 +104,25 @@ class TaskStopped(Exception):
     """Raised when a task has been stopped before its end."""
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------
-def error_answer(code: str, message: str, **params: Any) -> Answer:
-    """Return the last answer to a task that failed."""
+# --- responses --------------------------------------------------------------------------------------------------------
+def error_response(code: str, message: str, **params: Any) -> TaskResponse:
+    """Return the last response to a task that failed."""
     return {"type": "error", **error_fields(code, message, params)}
 
 
-def _answer(type: str, content: BaseModel) -> Answer:
-    """Return an answer of this type with the fields of a model."""
+def _build_response(type: str, content: BaseModel) -> TaskResponse:
+    """Return a response of this type with the fields of a model."""
     return {"type": type, **content.model_dump()}
 
 
-def answer_immediately(task: Task) -> list[Answer]:
-    """Return all answers to a task that needs no search, or an empty list if the task needs one."""
+def respond_immediately(task: Task) -> list[TaskResponse]:
+    """Return all responses to a task that needs no search, or an empty list if the task needs one."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
-        return [error_answer("final_position", "the game is over: choose an earlier position")]
+        return [error_response("final_position", "the game is over: choose an earlier position")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
-        return [_answer("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
+        return [_build_response("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []
 
 
@@ -143,8 +143,8 @@ class TaskRunner:
         self.progress = TaskProgress()
         self.stopped = threading.Event()
 
-    def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
-        """Yield the answers to a task; if it is stopped, keep its results in `progress` and raise `TaskStopped`."""
+    def run(self, task: Task, progress: TaskProgress) -> Iterator[TaskResponse]:
+        """Yield the responses to a task; if it is stopped, keep its results in `progress` and raise `TaskStopped`."""
         self.progress = progress
         match task:
             case ChooseTask():
@@ -175,9 +175,9 @@ class TaskRunner:
         """Yield only the final result of a search; a search that ended before the task was paused is not repeated."""
         for _ in self._search(position, limit, multipv):
             pass
-        answer = self.progress.searches[position, limit.depth].analysis
-        assert answer is not None
-        yield answer
+        analysis = self.progress.searches[position, limit.depth].analysis
+        assert analysis is not None
+        yield analysis
 
     def _search(self, position: Position, limit: Limit, multipv: int) -> Iterator[Analysis]:
         """Search a position up to a limit; yield each result that is at least as deep as the stored result.
@@ -202,7 +202,7 @@ class TaskRunner:
             raise TaskStopped
         search.finished = True
 
-    def _choose(self, task: ChooseTask) -> Answer:
+    def _choose(self, task: ChooseTask) -> TaskResponse:
         position, player = task.record.final, make_client_player(task.spec)
         if not isinstance(player, ChampionPlayer):
             load_kernels()  # before `started`, so that loading is not counted as thinking time
@@ -218,33 +218,33 @@ class TaskRunner:
                 raise IllegalMoveError("choose() must return a Choice with a legal move")
             position.play(choice.move)
             value = _margin_of_choice(player, position, choice.analysis)
-            return _answer("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
+            return _build_response("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
         except Resignation:
-            return error_answer("player_resigned", f"{task.spec} resigns", player=task.spec)
+            return error_response("player_resigned", f"{task.spec} resigns", player=task.spec)
         except IllegalMoveError as error:
             message = f"{task.spec} played an illegal move ({error}): choose another player"
-            return error_answer("player_illegal_move", message, player=task.spec, detail=str(error))
+            return error_response("player_illegal_move", message, player=task.spec, detail=str(error))
         except (MemoryError, SpecError, ConfigError):
             raise
         except BaseException as error:
             name = type(error).__name__
             message = f"{task.spec} failed with {name}: choose another player"
-            return error_answer("player_failed", message, player=task.spec, error=name)
+            return error_response("player_failed", message, player=task.spec, error=name)
         finally:
             self.player = None
 
-    def _analyse(self, task: AnalyseTask) -> Iterator[Answer]:
+    def _analyse(self, task: AnalyseTask) -> Iterator[TaskResponse]:
         position, limit = task.record.final, Limit(seconds=task.seconds)
         for analysis in self._search(position, limit, len(position.legal_moves())):
-            yield _answer("analysis", AnalysisJson.of(position, analysis))
+            yield _build_response("analysis", AnalysisJson.of(position, analysis))
 
-    def _review(self, task: ReviewTask) -> Iterator[Answer]:
+    def _review(self, task: ReviewTask) -> Iterator[TaskResponse]:
         reviews: list[MoveReview] = []
         for move_review in review_game(task.record, self, Limit(seconds=task.seconds)):
             reviews.append(move_review)
             if len(reviews) > self.progress.reviews_sent:
                 self.progress.reviews_sent = len(reviews)
-                yield _answer("move_review", MoveReviewJson.of(move_review))
+                yield _build_response("move_review", MoveReviewJson.of(move_review))
         yield {"type": "summary", "sides": [asdict(summarise_side(reviews, side)) for side in (0, 1)]}
 
 
@@ -288,23 +288,23 @@ def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple
 
 
 def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
-    """Run a task and yield messages: `answer`s, then `ended` or `paused`, or `lost` if the process must be replaced."""
+    """Run a task and yield `response` messages, then `ended` or `paused`, or `lost` if the process must be replaced."""
     try:
-        for answer in runner.run(task, progress):
-            if answer["type"] == "error":
-                yield "ended", answer
+        for response in runner.run(task, progress):
+            if response["type"] == "error":
+                yield "ended", response
                 return
-            yield "answer", answer
+            yield "response", response
         yield "ended", DONE
     except TaskStopped:
         yield "paused", progress
     except MemoryError:
-        yield "lost", error_answer("out_of_memory", "out of memory: choose a smaller depth or less time")
+        yield "lost", error_response("out_of_memory", "out of memory: choose a smaller depth or less time")
     except AwelloError as error:
         if isinstance(task, ChooseTask):
-            yield "ended", error_answer("player_error", str(error), player=task.spec, detail=str(error))
+            yield "ended", error_response("player_error", str(error), player=task.spec, detail=str(error))
         else:
             yield "ended", {"type": "error", **describe_error(error)}
     except Exception as error:
         name = type(error).__name__
-        yield "ended", error_answer("search_failed", f"the search failed with {name}: try again", error=name)
+        yield "ended", error_response("search_failed", f"the search failed with {name}: try again", error=name)

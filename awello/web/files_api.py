@@ -25,7 +25,7 @@ from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.errors import ApiError
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import IMPORT_PATH, LOCAL_HOSTS, address_of, client_network_of
+from awello.web.request_guard import IMPORT_PATH, LOCAL_HOSTS, client_address_of, client_network_of
 from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
@@ -49,7 +49,7 @@ FILE_BODY = {
 }
 
 
-# ---- requests and answers -------------------------------------------------------------------------------------------
+# ---- requests and responses -----------------------------------------------------------------------------------------
 class ImportResultJson(BaseModel):
     """The results of an import, per file."""
 
@@ -139,7 +139,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
-    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(client_network_of(client)):
+    if client_address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(client_network_of(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:

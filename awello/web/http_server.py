@@ -33,7 +33,7 @@ IGNORED_UNREAD_BYTES = 1 << 14  # up to this size, unread data may stay buffered
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
 READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds in which a client with unread data must read this many bytes
 MAX_HEADER_BYTES = 1 << 15
-MAX_WEBSOCKET_BYTES = 1 << 17  # above `MAX_MESSAGE_CHARS`, so that messages that are slightly too long get an answer
+MAX_WEBSOCKET_BYTES = 1 << 17  # above `MAX_MESSAGE_CHARS`, so that messages that are slightly too long get a response
 THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a computing thread yields to the event loop
 BUSY_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 60\r\n\r\n"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from starlette.requests import HTTPConnection
 
 from awello.web.rate_limits import RateLimits, to_client_network
-from awello.web.request_guard import address_of
+from awello.web.request_guard import client_address_of
 
 DEVICE_COOKIE = "awello_device"  # kept after logging out
 # Attempts in a burst and per second: per pair of account name and client network (or device).
@@ -33,7 +33,7 @@ class LoginOrigin:
 
 def read_login_origin(request: HTTPConnection) -> LoginOrigin:
     """Read the origin of a login from a request."""
-    address, device = address_of(request), request.cookies.get(DEVICE_COOKIE, "")
+    address, device = client_address_of(request), request.cookies.get(DEVICE_COOKIE, "")
     if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
         device = secrets.token_urlsafe(32)
     return LoginOrigin(address, to_client_network(address), device)

@@ -27,7 +27,7 @@ MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 
 
-PlayerSpec = Annotated[SpecText, AfterValidator(validate_spec)]
+PlayerSpecText = Annotated[SpecText, AfterValidator(validate_spec)]
 
 
 @cache
@@ -75,7 +75,7 @@ class MovesRequest(RequestModel):
 class PositionsRequest(MovesRequest):
     """A request to describe positions of a game."""
 
-    since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The ply of the first position to describe")
+    first_ply: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The ply of the first position to describe")
 
 
 class AnalyseRequest(MovesRequest):
@@ -91,7 +91,7 @@ class AnalyseRequest(MovesRequest):
 class ChooseRequest(MovesRequest):
     """A request to let a player choose a move."""
 
-    player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
+    player: PlayerSpecText = Field(description="A player spec", examples=["champion@level=4"])
     clock: float | None = Field(
         default=None, ge=0, le=86400, description="Seconds left on the player's clock; default: no clock"
     )
@@ -124,7 +124,7 @@ class TextRequest(RequestModel):
 class TreeRequest(MovesRequest):
     """A request to search the last position of a game and draw the search tree."""
 
-    search: PlayerSpec = Field(
+    search: PlayerSpecText = Field(
         default="alphabeta@2",
         description="minimax, alphabeta, negamax or negamax-alphabeta, with a depth",
         examples=["alphabeta@2"],

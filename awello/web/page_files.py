@@ -35,10 +35,10 @@ class PageFiles:
         content, tag = self._read(path)
         headers = {"cache-control": "no-cache", "etag": tag}
         if tag in Headers(scope=scope).get("if-none-match", ""):
-            answer = Response(status_code=304, headers=headers)
+            response = Response(status_code=304, headers=headers)
         else:
-            answer = Response(content, headers=headers, media_type=MEDIA_TYPES[path.suffix])
-        await answer(scope, receive, send)
+            response = Response(content, headers=headers, media_type=MEDIA_TYPES[path.suffix])
+        await response(scope, receive, send)
 
     def _read(self, path: Path) -> tuple[bytes, str]:
         """Return the content and the ETag of a file; read the file again if it has changed."""

@@ -23,9 +23,9 @@ from awello.web.client_players import validate_spec
 MAX_DRAWN_NODES = 3000  # in the picture of a search tree; if the tree has more, its lower plies are left out
 
 
-def dump_positions(record: Record, since: int) -> bytes:
-    """Return the positions of a game from ply `since` on, and its transcript, as JSON."""
-    return PositionsJson.of(record, since).model_dump_json().encode()
+def dump_positions(record: Record, first_ply: int) -> bytes:
+    """Return the positions of a game from ply `first_ply` on, and its transcript, as JSON."""
+    return PositionsJson.of(record, first_ply).model_dump_json().encode()
 
 
 def detect_text(text: str, game: Game | None) -> bytes:
@@ -69,7 +69,7 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
     plies = next(
         plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )
-    answer = {
+    response = {
         "svg": draw_tree_svg(tree, plies, captions=False),
         "lines": describe_tree(tree),
         "search": tree.label,
@@ -79,7 +79,7 @@ def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> by
         "pv": tree.pv,
         "mover_view": tree.mover_view,
     }
-    return json.dumps(answer).encode()
+    return json.dumps(response).encode()
 
 
 def _count_nodes(node: SearchNode, plies: int) -> int:

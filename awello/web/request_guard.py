@@ -163,14 +163,14 @@ class RequestGuard:
         return await self.app(scope, receive_limited, send_with_headers)
 
 
-def address_of(client: HTTPConnection) -> str:
+def client_address_of(client: HTTPConnection) -> str:
     """Return the IP address of a client."""
     return client.client.host if client.client else ""
 
 
 def client_network_of(client: HTTPConnection) -> str:
     """Return the client network to which the requests and connections of a client are charged."""
-    return to_client_network(address_of(client))
+    return to_client_network(client_address_of(client))
 
 
 def _is_address(name: str) -> bool:

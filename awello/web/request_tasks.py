@@ -10,9 +10,9 @@ from fastapi.responses import Response
 
 from awello.web.connection import cancel_tasks
 from awello.web.engine_pool import EnginePool
-from awello.web.engine_tasks import Answer, CallTask, Task
+from awello.web.engine_tasks import CallTask, Task, TaskResponse
 from awello.web.errors import ApiError
-from awello.web.request_guard import LOCAL_HOSTS, address_of, client_network_of
+from awello.web.request_guard import LOCAL_HOSTS, client_address_of, client_network_of
 
 SERVER_ERROR_CODES = (  # errors with status 503; other errors mean an invalid request (status 400)
     "engine_not_started",
@@ -31,12 +31,12 @@ SERVER_ERROR_CODES = (  # errors with status 503; other errors mean an invalid r
 Result = TypeVar("Result")
 
 
-async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
-    """Return all answers to a task except `done`; cancel the task if the client disconnects.
+async def run_task(task: Task, pool: EnginePool, client: Request) -> list[TaskResponse]:
+    """Return all responses to a task except `done`; cancel the task if the client disconnects.
 
     Read the request body first: waiting for a disconnect discards it.
     """
-    collecting = asyncio.create_task(_collect_answers(task, pool, client_network_of(client)))
+    collecting = asyncio.create_task(_collect_responses(task, pool, client_network_of(client)))
     disconnected = asyncio.create_task(_wait_for_disconnect(client))
     try:
         await asyncio.wait({collecting, disconnected}, return_when=asyncio.FIRST_COMPLETED)
@@ -47,9 +47,9 @@ async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer
         await cancel_tasks(collecting, disconnected)
 
 
-async def _collect_answers(task: Task, pool: EnginePool, client_network: str) -> list[Answer]:
-    async with aclosing(pool.run(task, client_network)) as answers:
-        *results, last = [answer async for answer in answers]
+async def _collect_responses(task: Task, pool: EnginePool, client_network: str) -> list[TaskResponse]:
+    async with aclosing(pool.run(task, client_network)) as responses:
+        *results, last = [response async for response in responses]
     if last["type"] == "error":
         status = 503 if last["code"] in SERVER_ERROR_CODES else 400
         raise ApiError(status, last["code"], last["message"], **last["params"])
@@ -69,10 +69,10 @@ async def call_in_worker(client: Request, function: Callable[..., Result], *args
     workers: EnginePool = client.app.state.workers
     if not workers.ready:
         await workers.start()
-        if address_of(client) in LOCAL_HOSTS:
+        if client_address_of(client) in LOCAL_HOSTS:
             return await asyncio.to_thread(function, *args)
-    (answer,) = await run_task(CallTask(function, args), workers, client)
-    result: Result = answer["value"]
+    (response,) = await run_task(CallTask(function, args), workers, client)
+    result: Result = response["value"]
     return result
 
 

@@ -191,7 +191,7 @@ interface ClockConfig {
 }
 interface ContestManagerConfig { variant: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
 interface MoveListConfig { tree: TreeNode; current: string; family: Family }
-interface SearchTreeConfig { line: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
+interface SearchTreeConfig { request: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
 interface TreePicture {
   svg: string; search: string; value: string; counts: { nodes: number; leaves: number; pruned: number };
   minimax_counts: [number, number] | null; pv: string[]; mover_view: boolean;

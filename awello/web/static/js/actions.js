@@ -104,7 +104,7 @@ export function typeMove(text) {
 
 /** Explain why a move cannot be played. @param {{ move: string, reason: string }} refusal */
 export function refuseMove({ move, reason }) {
-  const message = t(`refused.${reason}`, { move });
+  const message = t(`illegal.${reason}`, { move });
   playSound("wrong");
   announce(message);
   showNotice(message);

@@ -34,10 +34,10 @@ export class Analyst extends EventTarget {
   start(game, node, seconds) {
     this.running = true;
     this.error = "";
-    this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
-      if (reply.type === "analysis") mergeAnalysis(node, reply);
-      if (reply.type === "error") this.error = formatError(reply);
-      if (reply.type === "done" || reply.type === "error") this.finish(node, reply.type === "done" ? seconds : 0);
+    this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (response) => {
+      if (response.type === "analysis") mergeAnalysis(node, response);
+      if (response.type === "error") this.error = formatError(response);
+      if (response.type === "done" || response.type === "error") this.finish(node, response.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
   }
@@ -65,10 +65,10 @@ export class Analyst extends EventTarget {
    */
   analyseOnce(game, node, seconds) {
     return new Promise((resolve, reject) => {
-      this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
-        if (reply.type === "analysis") mergeAnalysis(node, reply);
-        if (reply.type === "error") reject(reply);
-        if (reply.type === "done") resolve(node.analysis);
+      this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (response) => {
+        if (response.type === "analysis") mergeAnalysis(node, response);
+        if (response.type === "error") reject(response);
+        if (response.type === "done") resolve(node.analysis);
       });
     });
   }
@@ -84,12 +84,12 @@ export class Analyst extends EventTarget {
 /**
  * Store a result unless the known one is better: exact, or from a deeper search.
  * @param {GameNode} node
- * @param {any} reply
+ * @param {any} response
  */
-function mergeAnalysis(node, reply) {
+function mergeAnalysis(node, response) {
   const known = node.analysis;
-  const better = known && (Number(known.exact) - Number(reply.exact) || known.depth - reply.depth || known.confidence - reply.confidence) > 0;
-  if (!better) node.analysis = { ...reply, spent: known?.spent ?? 0 };
+  const better = known && (Number(known.exact) - Number(response.exact) || known.depth - response.depth || known.confidence - response.confidence) > 0;
+  if (!better) node.analysis = { ...response, spent: known?.spent ?? 0 };
 }
 
 /** The hints of the board for an analysis. @param {Analysis | null} analysis */
@@ -112,11 +112,11 @@ export function toHints(analysis) {
  */
 export async function loadLineAhead(game, node, line) {
   const nodes = [];
-  let here = node;
+  let last = node;
   for (const move of line) {
-    here = new GameNode(here, move);
-    nodes.push(here);
+    last = new GameNode(last, move);
+    nodes.push(last);
   }
-  if (nodes.length) await loadLinePositions(game, here);
+  if (nodes.length) await loadLinePositions(game, last);
   return nodes.map((ahead) => ahead.position);
 }

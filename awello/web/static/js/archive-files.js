@@ -104,14 +104,14 @@ export class ArchiveFiles {
 }
 
 /** The result of an import in one line, with errors of damaged games below it. @param {FileReport} report */
-function renderReport({ name, format, games, new: fresh, duplicates, unfinished, error_count: errorCount, errors }) {
+function renderReport({ name, format, games, new: added, duplicates, unfinished, error_count: errorCount, errors }) {
   if (format === "names") return [t("files.names", { name })];
   /** @param {number} number */
   const formatNumber = (number) => number.toLocaleString(currentLanguage());
   const counts = Object.entries({ duplicates, unfinished, errors: errorCount }).filter(([, count]) => count);
   const parts = [
     t(`games.count.${pluralKey(games)}`, { games: formatNumber(games) }),
-    t("files.new", { count: formatNumber(fresh) }),
+    t("files.new", { count: formatNumber(added) }),
     ...counts.map(([key, count]) => t(`files.${key}`, { count: formatNumber(count) })),
   ];
   const lines = errors.map((text) => h("li", {}, text));

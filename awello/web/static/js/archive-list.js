@@ -70,8 +70,8 @@ export class ArchiveList {
   formatQuery() {
     const { game } = state;
     const { position, ...others } = this.filters;
-    const here = position ? { game: game.variant, position: game.current.position.position ?? "" } : {};
-    const known = Object.entries({ ...others, ...here }).filter(([, value]) => value);
+    const positionFilter = position ? { game: game.variant, position: game.current.position.position ?? "" } : {};
+    const known = Object.entries({ ...others, ...positionFilter }).filter(([, value]) => value);
     return new URLSearchParams(known).toString();
   }
 

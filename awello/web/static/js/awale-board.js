@@ -103,7 +103,7 @@ class AwaleBoard extends Board {
     const owner = appendSvg(group, "text", { class: "awale-owner", x: 38, y: 1 });
     const seeds = appendSvg(group, "g", { transform: "translate(134 0)" });
     const gain = appendSvg(group, "text", { class: "awale-gain", x: 526, y: 1 });
-    const number = appendSvg(group, "text", { class: "awale-taken", x: width - 20, y: 1 });
+    const number = appendSvg(group, "text", { class: "awale-captured", x: width - 20, y: 1 });
     return { group, owner, seeds, gain, number, count: -1 };
   }
 

@@ -55,12 +55,12 @@ function drawBoard(game) {
     board.config = { ...common, ...editor.board, side: editor.side, moves: {}, editing: true, playable: false };
     return;
   }
-  const fresh = current !== shownNode && current.parent === shownNode && !reducedMotion();
+  const isNew = current !== shownNode && current.parent === shownNode && !reducedMotion();
   board.config = {
     ...common, ...current.position.board, ...lastMove(current), preview: preview && { ...preview.position.board, moves: preview.moves },
     hints: areHintsVisible() ? toHints(current.analysis) : null, side: current.position.side, moves: current.position.moves,
     illegalPits: current.position.illegal_pits,
-    playable: isBoardPlayable(), marks: allMarks(current), animate: fresh,
+    playable: isBoardPlayable(), marks: allMarks(current), animate: isNew,
   };
   shownNode = current;
 }
@@ -160,7 +160,7 @@ function lastMove(node) {
 
 /** @param {GameNode} node @param {number} side */
 function timeUsed(node, side) {
-  return node.path.reduce((sum, here) => sum + (here.parent?.position?.side === side ? here.seconds ?? 0 : 0), 0);
+  return node.path.reduce((sum, each) => sum + (each.parent?.position?.side === side ? each.seconds ?? 0 : 0), 0);
 }
 
 /** Whether the finished game was saved, as text. @param {Game} game */

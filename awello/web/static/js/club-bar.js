@@ -81,8 +81,8 @@ export class ClubBar {
     const button = (/** @type {ClubState} */ own) => {
       const mine = club.sideOf(own) ?? 0;
       const turn = own.mover === mine ? ` · ${t("club.turn.short")}` : "";
-      const here = live && own.game === shown.number;
-      return h("button", { id: `club-game-${own.game}`, class: "club-chip", "aria-pressed": String(here), onclick: () => club.show(own.game) },
+      const isShown = live && own.game === shown.number;
+      return h("button", { id: `club-game-${own.game}`, class: "club-chip", "aria-pressed": String(isShown), onclick: () => club.show(own.game) },
         `${own.players[1 - mine].name}, ${t(`game.${own.variant}`)}${turn}`);
     };
     return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.own") }, h("span", {}, t("club.games.own")), ...games.map(button))];

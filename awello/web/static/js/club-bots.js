@@ -51,12 +51,12 @@ export class ClubBots {
   renderBot(name, tokens) {
     const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.renderToken(name, token)));
     const label = h("input", { id: `token-label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
-    const fresh = h("div", { class: "club-token", role: "status" });
+    const tokenBox = h("div", { class: "club-token", role: "status" });
     return h("article", { class: "club-card" }, h("h3", {}, name),
       rows,
-      h("form", { class: "inline-form", onsubmit: (event) => this.createToken(event, name, { rows, label, fresh }) },
+      h("form", { class: "inline-form", onsubmit: (event) => this.createToken(event, name, { rows, label, tokenBox }) },
         h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `token-create-${name}` }, t("club.token.create"))),
-      fresh);
+      tokenBox);
   }
 
   /** @param {string} name @param {Token} token */
@@ -73,9 +73,9 @@ export class ClubBots {
    * Show a new token once, with instructions.
    * @param {Event} event
    * @param {string} name
-   * @param {{ rows: HTMLElement, label: HTMLInputElement, fresh: HTMLElement }} parts
+   * @param {{ rows: HTMLElement, label: HTMLInputElement, tokenBox: HTMLElement }} parts
    */
-  async createToken(event, name, { rows, label, fresh }) {
+  async createToken(event, name, { rows, label, tokenBox }) {
     event.preventDefault();
     await this.run(async () => {
       const { token } = await api("POST", `/api/club/bots/${name}/tokens`, { label: label.value.trim() });
@@ -84,7 +84,7 @@ export class ClubBots {
       rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.renderToken(name, one)));
       const text = h("input", { id: `token-value-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `token-copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
-      fresh.replaceChildren(
+      tokenBox.replaceChildren(
         h("p", {}, t("club.token.once")), h("div", { class: "club-token-row" }, text, copy),
         h("p", { class: "muted" }, t("club.token.use")), h("code", {}, `AWELLO_TOKEN=… awello bot champion@level=6 --server ${location.origin}`));
     });

@@ -101,11 +101,11 @@ export class ChatBox {
 
   /** Add new messages, always as plain text. @param {ChatMessage[]} lines */
   showLines(lines) {
-    const fresh = lines.filter((line) => !this.shown.includes(line));
-    if (!fresh.length) return;
+    const newLines = lines.filter((line) => !this.shown.includes(line));
+    if (!newLines.length) return;
     if (!this.shown.length) this.log.replaceChildren();
     this.shown = lines;
-    this.log.append(...fresh.map(({ by, text }) => h("p", {}, h("strong", {}, by), " ", h("bdi", {}, text))));
+    this.log.append(...newLines.map(({ by, text }) => h("p", {}, h("strong", {}, by), " ", h("bdi", {}, text))));
     while (this.log.children.length > lines.length) this.log.firstChild?.remove();
     this.log.scrollTop = this.log.scrollHeight;
   }

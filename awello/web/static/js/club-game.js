@@ -43,8 +43,8 @@ export class ClubGame {
 
   /** Whether the user can move at a node. @param {GameNode} node */
   mayMove(node) {
-    const ours = this.playing && this.state.mover === this.ownSide && node.ply === this.state.ply;
-    return ours && !this.pendingMove && !node.children.length && this.club.connection.online;
+    const isOwnTurn = this.playing && this.state.mover === this.ownSide && node.ply === this.state.ply;
+    return isOwnTurn && !this.pendingMove && !node.children.length && this.club.connection.online;
   }
 
   /** The clock of a side: its time on the server, and since when it has been running. @param {number} side */
@@ -117,11 +117,11 @@ export class ClubGame {
     else this.pendingMove = null;
   }
 
-  /** @param {ClubState} news */
-  update(news) {
-    if (news.ply < this.state.ply) return; // outdated
-    this.state = news;
-    if (this.pendingMove && news.ply > this.pendingMove.ply) this.pendingMove = null;
+  /** @param {ClubState} newState */
+  update(newState) {
+    if (newState.ply < this.state.ply) return; // outdated
+    this.state = newState;
+    if (this.pendingMove && newState.ply > this.pendingMove.ply) this.pendingMove = null;
     this.scheduleSync();
   }
 

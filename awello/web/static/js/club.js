@@ -147,7 +147,7 @@ export class Club {
   handleGame(state) {
     state.receivedAt = performance.now();
     const mine = this.sideOf(state);
-    const fresh = mine !== null && !this.seenGames.has(state.game);
+    const isNew = mine !== null && !this.seenGames.has(state.game);
     if (mine !== null) this.seenGames.add(state.game);
     if (mine !== null && !state.over) this.games.set(state.game, state);
     else this.games.delete(state.game);
@@ -155,7 +155,7 @@ export class Club {
     const shown = page.game?.clubGame;
     if (this.pending?.number === state.game) this.pending.state = state;
     else if (shown?.number === state.game) shown.update(state);
-    else if (fresh && !state.over) this.handleGameStart(state, 1 - mine);
+    else if (isNew && !state.over) this.handleGameStart(state, 1 - mine);
     else if (mine !== null && state.mover === mine) announce(t("club.turn.against", { name: state.players[1 - mine].name }));
   }
 
@@ -169,9 +169,9 @@ export class Club {
     for (const [number, offer] of this.challenges) if (offer.from === name && offer.variant === state.variant) this.challenges.delete(number);
     for (const [number, offer] of this.sent) if (offer.name === name && offer.variant === state.variant) this.sent.delete(number);
     const text = t(state.ply ? "club.game.resumed" : "club.game.started", { name });
-    const here = page.tab === "club" || this.expectsGame;
+    const isVisible = page.tab === "club" || this.expectsGame;
     announce(text);
-    if (here && !isPlayingInClub()) this.show(state.game);
+    if (isVisible && !isPlayingInClub()) this.show(state.game);
     else showNotice(text, false);
     if (state.unrated_reason && !state.ply) showNotice(t(`club.unrated.${state.unrated_reason}`), false);
   }
@@ -210,12 +210,12 @@ export class Club {
     getPanel("club").views.tournaments.stale = true;
   }
 
-  /** Handle a tournament event; the first one after connecting is not announced. @param {Tournament} news */
-  handleTournament(news) {
-    const before = this.tournaments.get(news.tournament);
-    this.tournaments.set(news.tournament, news);
+  /** Handle a tournament event; the first one after connecting is not announced. @param {Tournament} update */
+  handleTournament(update) {
+    const before = this.tournaments.get(update.tournament);
+    this.tournaments.set(update.tournament, update);
     this.invalidateTournaments();
-    const text = before ? formatTournamentNews(news, before, this.name) : "";
+    const text = before ? formatTournamentNews(update, before, this.name) : "";
     if (!text) return;
     announce(text);
     showNotice(text, false);
@@ -267,9 +267,9 @@ export class Club {
 
   /** Block or unblock a player. @param {string | null} name @param {boolean} block */
   async block(name, block) {
-    const reply = await this.request(block ? "block" : "unblock", { name });
-    if (!reply) return;
-    this.blocked = new Set(reply.blocked);
+    const response = await this.request(block ? "block" : "unblock", { name });
+    if (!response) return;
+    this.blocked = new Set(response.blocked);
     showNotice(t(block ? "club.blocked" : "club.unblocked", { name }), false);
     notifyChange("club");
   }
@@ -277,8 +277,8 @@ export class Club {
   /** @param {number} number */
   async rematch(number) {
     this.expectsGame = true;
-    const reply = await this.request("rematch", { game: number });
-    if (reply) this.rematches.set(number, this.name);
+    const response = await this.request("rematch", { game: number });
+    if (response) this.rematches.set(number, this.name);
     notifyChange("club");
   }
 
@@ -356,12 +356,12 @@ export class Club {
  * The text that announces a new round or the end of a tournament.
  * @param {Tournament} given
  * @param {Tournament} before
- * @param {string | null} ours
+ * @param {string | null} ownName
  */
-function formatTournamentNews({ name, state, round, pairing, standings }, before, ours) {
-  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, rank: standings.find((row) => row.name === ours)?.rank ?? "?" });
+function formatTournamentNews({ name, state, round, pairing, standings }, before, ownName) {
+  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, rank: standings.find((row) => row.name === ownName)?.rank ?? "?" });
   if (state === "cancelled" && before.state !== state) return t("club.news.cancelled", { name });
   if (round === before.round || !pairing) return "";
   const { first, second } = pairing;
-  return `${name} · ${second === null ? t("club.round.bye", { round }) : t("club.round.against", { round, name: first === ours ? second : first })}`;
+  return `${name} · ${second === null ? t("club.round.bye", { round }) : t("club.round.against", { round, name: first === ownName ? second : first })}`;
 }

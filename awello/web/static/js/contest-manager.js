@@ -132,7 +132,7 @@ class ContestManager extends HTMLElement {
     const known = this.#contest?.games ?? [];
     let pause = POLL_MS;
     try {
-      const seen = await this.#config.api("GET", `/api/contests/${id}?since=${known.length}`);
+      const seen = await this.#config.api("GET", `/api/contests/${id}?after=${known.length}`);
       if (pollId !== this.#pollId) return;
       const ended = this.#contest?.state === "running" && seen.state !== "running";
       this.#contest = { ...seen, games: [...known, ...seen.games] };

@@ -71,8 +71,8 @@ export class Explorer {
   }
 
   /** @param {Game} game @param {Exploration} exploration */
-  show(game, { games, value, moves, opening: here }) {
-    const opening = (here ?? findOpening(game))?.[currentLanguage()];
+  show(game, { games, value, moves, opening: storedOpening }) {
+    const opening = (storedOpening ?? findOpening(game))?.[currentLanguage()];
     const suffix = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
     this.summary.replaceChildren(h("b", {}, formatGames(games)), opening ? ` · ${opening}` : "", suffix);
     this.element.classList.toggle("has-values", value !== null);

@@ -60,7 +60,7 @@ export function formatResult({ current, family }) {
   const [first, second] = current.position.score ?? [0, 0];
   const scores = { most: Math.max(first, second), least: Math.min(first, second) };
   const { end_reason: reason, side } = current.position;
-  const ending = reason ? ` (${t(`ending.${reason}`, { mover: sideName(family, side) })})` : "";
+  const ending = reason ? ` (${t(`end.${reason}`, { mover: sideName(family, side) })})` : "";
   return (winner === null ? t("result.draw", scores) : t(`result.win.${family}`, { winner: sideSubject(family, winner), ...scores })) + ending;
 }
 

@@ -158,10 +158,10 @@ export class Game {
 
   /** Make the line through a node the main line. @param {GameNode} node */
   promote(node) {
-    for (let here = node; here.parent; here = here.parent) {
-      const siblings = here.parent.children;
-      siblings.splice(siblings.indexOf(here), 1);
-      siblings.unshift(here);
+    for (let each = node; each.parent; each = each.parent) {
+      const siblings = each.parent.children;
+      siblings.splice(siblings.indexOf(each), 1);
+      siblings.unshift(each);
     }
   }
 

@@ -134,13 +134,13 @@ function requestBotMove(wait) {
   const { side } = current.position;
   const time = current.clocks && game.clock ? { clock: Math.max(0, current.clocks[side]), increment: game.clock.increment } : {};
   const question = { ...game.toRequest(), player: game.players[side], seed: (game.seed + current.ply) % 2 ** 32, ...time };
-  cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ reply) => {
-    if (reply.type === "position") replacePrediction(current, reply);
-    if (reply.type === "error") handleError(reply);
-    if (reply.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after reconnecting
+  cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ response) => {
+    if (response.type === "position") replacePrediction(current, response);
+    if (response.type === "error") handleError(response);
+    if (response.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after reconnecting
     setState({ replyReady: true });
-    const left = reply.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
-    schedule(Math.max(0, left), () => applyMove(reply.move, reply.seconds, reply.after));
+    const left = response.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
+    schedule(Math.max(0, left), () => applyMove(response.move, response.seconds, response.after));
   });
   setState({ thinking: true, turnStart: ready }); // the bot's clock starts after the animation
 }

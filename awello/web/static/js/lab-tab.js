@@ -38,7 +38,7 @@ export class LabTab {
     }
     if (this.current !== game.current) {
       this.current = game.current;
-      this.tree.config = { line: game.toRequest(), api };
+      this.tree.config = { request: game.toRequest(), api };
     }
   }
 }

@@ -14,11 +14,11 @@ export async function loadGamePositions(game) {
  */
 export async function loadLinePositions(game, node) {
   const { path } = node;
-  const since = path.findIndex((here) => !here.position || here.position.provisional);
-  if (since < 0) return;
-  const { positions } = await api("POST", "/api/positions", { ...game.toRequest(node), since });
+  const firstPly = path.findIndex((each) => !each.position || each.position.provisional);
+  if (firstPly < 0) return;
+  const { positions } = await api("POST", "/api/positions", { ...game.toRequest(node), first_ply: firstPly });
   positions.forEach((/** @type {Position} */ position, /** @type {number} */ index) => {
-    path[since + index].position = position;
+    path[firstPly + index].position = position;
   });
 }
 

@@ -41,15 +41,15 @@ export class Reviewer extends EventTarget {
     this.reset();
     this.path = game.line;
     const end = this.path.at(-1);
-    this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (reply) => {
-      if (reply.type === "move_review") {
-        this.path[reply.ply].review = reply;
-        this.done = this.path.length - reply.ply; // the last move is reviewed first
-      } else if (reply.type === "summary") {
-        this.sides = reply.sides;
+    this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (response) => {
+      if (response.type === "move_review") {
+        this.path[response.ply].review = response;
+        this.done = this.path.length - response.ply; // the last move is reviewed first
+      } else if (response.type === "summary") {
+        this.sides = response.sides;
       } else {
         this.cancel = null;
-        this.error = reply.type === "error" ? formatError(reply) : "";
+        this.error = response.type === "error" ? formatError(response) : "";
       }
       this.dispatchEvent(new Event("change"));
     });

@@ -1,7 +1,7 @@
 /**
  * <search-tree>: the nodes visited by a textbook search from the current position, as an image to zoom and download.
  *
- * `config` is { line: { game, start, moves }, api: async (method, path, body) }. A new line does not start a search;
+ * `config` is { request: { game, start, moves }, api: async (method, path, body) }. A new request does not start a search;
  * the button does.
  */
 import { buildLabelledField } from "./contest-form.js";
@@ -55,7 +55,7 @@ class SearchTree extends HTMLElement {
   }
 
   get #rules() {
-    return this.#config && RULES[this.#config.line.game];
+    return this.#config && RULES[this.#config.request.game];
   }
 
   // --- the search ----------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class SearchTree extends HTMLElement {
     const { search, heuristic, depth } = this.#options;
     errorBox.hidden = button.disabled = true;
     try {
-      const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
+      const body = { ...this.#config.request, search: `${search}:${heuristic}@${depth}` };
       this.#showResult(await this.#config.api("POST", "/api/tree", body));
     } catch (error) {
       this.parts.errorBox.textContent = formatError(error);

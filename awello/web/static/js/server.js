@@ -35,13 +35,13 @@ export async function api(method, path, body, headers = {}) {
     throw new ServerError(OFFLINE.code, OFFLINE.message);
   }
   const json = response.headers.get("content-type")?.startsWith("application/json");
-  const reply = json ? await response.json() : await response.blob();
-  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText, reply.params ?? { status: response.status });
-  return reply;
+  const content = json ? await response.json() : await response.blob();
+  if (!response.ok) throw new ServerError(content.code ?? "status", content.message ?? response.statusText, content.params ?? { status: response.status });
+  return content;
 }
 
 /**
- * A WebSocket that reconnects. Requests and their replies have an id and a type.
+ * A WebSocket that reconnects. Requests and their responses have an id and a type.
  * With `resendsRequests` (a stateless server), open requests are sent again after reconnecting. Otherwise they fail, and the
  * connection is online after the message `welcome`. Events: "online", "offline", "event" (detail: the message).
  */
@@ -51,7 +51,7 @@ export class Connection extends EventTarget {
     super();
     this.path = path;
     this.resendsRequests = resendsRequests;
-    /** @type {Map<number, { message: object, onReply: (reply: any) => void }>} */
+    /** @type {Map<number, { message: object, onResponse: (response: any) => void }>} */
     this.requests = new Map();
     this.lastId = 0;
     this.reconnectDelay = MIN_RECONNECT_DELAY_MS;
@@ -62,9 +62,9 @@ export class Connection extends EventTarget {
     if (resendsRequests) this.open();
   }
 
-  /** Connect unless already connected; `anew` reconnects, for example with another session. */
-  open(anew = false) {
-    if (this.socket && !anew) return;
+  /** Connect. If already connected, do so only with `reconnect`, for example for another session. */
+  open(reconnect = false) {
+    if (this.socket && !reconnect) return;
     clearTimeout(this.timer);
     const before = this.socket;
     const socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${this.path}`);
@@ -104,7 +104,7 @@ export class Connection extends EventTarget {
     if (!("id" in message)) return this.dispatchEvent(new CustomEvent("event", { detail: message }));
     const request = this.requests.get(message.id);
     if (message.type === "done" || message.type === "error") this.requests.delete(message.id);
-    request?.onReply(message);
+    request?.onResponse(message);
   }
 
   /** @param {object} message */
@@ -113,15 +113,15 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Send a request; `onReply` receives each reply. The returned function cancels the request.
+   * Send a request; `onResponse` receives each response. The returned function cancels the request.
    * @param {string} type
    * @param {object} fields
-   * @param {(reply: any) => void} onReply
+   * @param {(response: any) => void} onResponse
    */
-  stream(type, fields, onReply) {
+  stream(type, fields, onResponse) {
     const id = ++this.lastId;
     const message = { id, type, ...fields };
-    this.requests.set(id, { message, onReply });
+    this.requests.set(id, { message, onResponse });
     this.send(message);
     return () => {
       if (this.requests.delete(id)) this.send({ id, type: "stop" });
@@ -129,16 +129,16 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Send a request with a single reply; returns it, or throws the error.
+   * Send a request with a single response; returns it, or throws the error.
    * @param {string} type
    * @param {object} fields
    * @returns {Promise<any>}
    */
   request(type, fields = {}) {
     return new Promise((resolve, reject) => {
-      const onReply = (/** @type {any} */ reply) => (reply.type === "error" ? reject(Object.assign(new Error(reply.message), reply)) : resolve(reply));
-      if (this.online) this.stream(type, fields, onReply);
-      else onReply({ type: "error", ...OFFLINE });
+      const onResponse = (/** @type {any} */ response) => (response.type === "error" ? reject(Object.assign(new Error(response.message), response)) : resolve(response));
+      if (this.online) this.stream(type, fields, onResponse);
+      else onResponse({ type: "error", ...OFFLINE });
     });
   }
 
