@@ -59,13 +59,17 @@ def rename_tables(connection: Connection) -> None:
         "ALTER TABLE pages RENAME TO index_pages",
         "ALTER TABLE index_pages RENAME COLUMN part TO page",
         "ALTER TABLE sources RENAME COLUMN head TO header",
-        "ALTER TABLE index_pages RENAME COLUMN game TO variant",
-        "ALTER TABLE games RENAME COLUMN game TO variant",
         "ALTER TABLE games RENAME COLUMN more TO details",
         "DROP INDEX ix_appearances_game",
         "CREATE INDEX ix_source_games_game ON source_games (game)",
     ):
         connection.exec_driver_sql(statement)
+
+
+def rename_variant(connection: Connection) -> None:
+    """Call the rules of a game `variant`."""
+    for table in ("games", "index_pages"):
+        connection.exec_driver_sql(f"ALTER TABLE {table} RENAME COLUMN game TO variant")
 
 
 VERSION_0_1_0_VIEWS = (  # the tables of version 0.1.0 under their current names
@@ -75,4 +79,4 @@ VERSION_0_1_0_VIEWS = (  # the tables of version 0.1.0 under their current names
     "CREATE TEMP VIEW games AS SELECT id, digest, game AS variant, first, second, event, date, start, moves, score, "
     "winner, loser, reason, opening, more AS details FROM main.games",
 )
-ARCHIVE_SCHEMA = Schema("archive", metadata, (rename_tables,), views=VERSION_0_1_0_VIEWS)
+ARCHIVE_SCHEMA = Schema("archive", metadata, (rename_tables, rename_variant), views=VERSION_0_1_0_VIEWS)

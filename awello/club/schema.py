@@ -1,5 +1,7 @@
 """The tables of the club and their migrations."""
 
+from collections.abc import Iterable
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -144,11 +146,6 @@ RENAMED_COLUMNS = (
     ("accounts", "program", "bot"),
     ("accounts", "password", "password_hash"),
     ("entrants", "network", "client_network"),
-    ("tournaments", "game", "variant"),
-    ("tournaments", "base", "clock"),
-    ("games", "game", "variant"),
-    ("games", "base", "clock"),
-    ("games", "seconds", "move_seconds"),
     ("games", "begun", "started"),
     ("games", "offer", "draw_offer"),
     ("games", "since", "turn_started"),
@@ -159,6 +156,13 @@ RENAMED_COLUMNS = (
     ("audit", "what", "event"),
     ("heartbeat", "moment", "time"),
     ("writer", "batch", "last_transaction"),
+)
+RENAMED_GAME_COLUMNS = (
+    ("tournaments", "game", "variant"),
+    ("tournaments", "base", "clock"),
+    ("games", "game", "variant"),
+    ("games", "base", "clock"),
+    ("games", "seconds", "move_seconds"),
 )
 CODES_BY_OLD_REASON = {
     "was not begun": "aborted",
@@ -190,8 +194,7 @@ def rename_tables_and_columns(connection: Connection) -> None:
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
     connection.exec_driver_sql("ALTER TABLE entries RENAME TO entrants")
-    for table, old, new in RENAMED_COLUMNS:
-        connection.exec_driver_sql(f'ALTER TABLE {table} RENAME COLUMN "{old}" TO "{new}"')
+    _rename_columns(connection, RENAMED_COLUMNS)
     connection.exec_driver_sql("DROP INDEX ladder")
     connection.exec_driver_sql("CREATE INDEX leaderboard ON ratings (pool, mean)")
     connection.exec_driver_sql("DROP INDEX ix_entries_account")
@@ -204,5 +207,15 @@ def rename_tables_and_columns(connection: Connection) -> None:
         )
 
 
-MIGRATIONS = (add_writer_and_devices, add_fair_play, rename_tables_and_columns)
+def rename_game_columns(connection: Connection) -> None:
+    """Name the rules, the clock and the times of the moves in games and tournaments."""
+    _rename_columns(connection, RENAMED_GAME_COLUMNS)
+
+
+def _rename_columns(connection: Connection, renamed: Iterable[tuple[str, str, str]]) -> None:
+    for table, old, new in renamed:
+        connection.exec_driver_sql(f'ALTER TABLE {table} RENAME COLUMN "{old}" TO "{new}"')
+
+
+MIGRATIONS = (add_writer_and_devices, add_fair_play, rename_tables_and_columns, rename_game_columns)
 CLUB_SCHEMA = Schema("club", metadata, MIGRATIONS, durable=True, private=True)
