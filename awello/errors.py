@@ -53,13 +53,13 @@ def join_choices(choices: Iterable[object]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-MAX_QUOTED_CHARS = 40  # of an invalid value
-INVALID_VALUE_TEXTS = {  # by the type of pydantic's error, or by its first word
+MAX_QUOTED_CHARS = 40  # an invalid value with a longer `repr` is replaced by `...`
+INVALID_VALUE_TEXTS = {  # by the type of pydantic's error, or by the first word of this type
     "int": "{name} {value!r} is not a whole number: give a number such as 7",
     "float": "{name} {value!r} is not a number: give a number such as 0.5",
     "finite": "{name} {value} is not finite: give a number such as 0.5",
-    "bool": "{name} {value!r} is not true or false: give one of them",
-    "string": "{name} {value!r} is not a text: write it in quotes",
+    "bool": "{name} {value!r} is neither true nor false: give true or false",
+    "string": "{name} {value!r} is not text: write it in quotes",
     "path": "{name} {value!r} is not a path: write it in quotes",
     "list": "{name} {value!r} is not a list: write values in brackets, such as [20, 50]",
     "dict": "{name} {value!r} has no keys: write keys and values",

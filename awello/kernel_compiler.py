@@ -2,8 +2,8 @@
 
 Importing a module compiles its kernels, after those of the modules it imports.  A worker is therefore a process that
 imports modules by name.  A module is assigned to a worker once all its imports are in the cache, so workers never wait
-for each other and no kernel is compiled twice.  Within a stage, modules that start longer chains of dependent modules
-are assigned first.
+for each other and no kernel is compiled twice.  Modules can be divided into *stages*, of which the most urgent comes
+first; within a stage, the modules that start longer chains of dependent modules are assigned first.
 """
 
 import ast

@@ -5,8 +5,8 @@ the layout, and in kernels `state.nodes += 1` or `state.moves[U(index)].flips` a
 passed as a single pointer, which is cheap in recursive calls; an array is passed as seven machine words.
 
     class Move(Layout):
-        square: int                              # a 64-bit integer
-        flips: U                                 # a word
+        square: int                              # a signed 64-bit integer
+        flips: U                                 # an unsigned 64-bit integer
 
     class SearchState(Layout):
         nodes: int

@@ -34,7 +34,7 @@ class Limit:
     seconds: float | None = None
     nodes: int | None = None
     level: int | None = None
-    """A level of strength, from which the player derives its depths and times."""
+    """A playing level of the champion (see `engine.levels`)."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 0 <= self.depth <= MAX_PLIES:

@@ -232,7 +232,7 @@ class LossJson(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    loser: Side = Field(description="0 moved first")
+    loser: Side = Field(description="The side that lost; 0 moved first")
     reason: LossReason
 
 

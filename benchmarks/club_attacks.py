@@ -2,7 +2,7 @@
 
     python benchmarks/club_attacks.py [--games 200] [--seconds 30] [--only positions,trees]
 
-First prints the time of a failed login with existing and with unknown account names.  Then prints for each attack:
+The script first prints the time of a failed login with existing and with unknown account names, then for each attack:
 - the time until a move is acknowledged,
 - the memory and CPU use of the server,
 - the response times (median and longest) and refusals of an ordinary visitor at another address.

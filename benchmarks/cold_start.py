@@ -3,7 +3,8 @@
     python benchmarks/cold_start.py
 
 A client requests the page, then the reply to a move in Othello and in Awalé, and waits until all kernels are in the
-cache.  After each step, prints the elapsed time and the CPU time since the start, in seconds.  Needs Linux.
+cache.  After each step, the script prints the elapsed time and the CPU time since the start, in seconds.  It needs
+Linux.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ def count_kernels() -> int:
 
 
 async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
-    """Wait for the engine's reply to a move."""
+    """Request the engine's reply to a move, and wait for it."""
     async with connect(address.replace("http", "ws") + "api/engine") as channel:
         await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER_SPEC}))
         while (message := json.loads(await channel.recv()))["type"] != "choice":

@@ -98,7 +98,7 @@ class PackageCopy:
     def measure(
         self, constant: Constant, value: str, command: list[str], processes: "MeasuringProcesses"
     ) -> dict[str, Any]:
-        """Run a measuring process with another value of a constant, then restore the file."""
+        """Run a measuring process with the given value of a constant, then restore the file."""
         file = self.folder / "awello" / constant.file
         before, times = file.read_text("utf-8"), (file.stat().st_atime_ns, file.stat().st_mtime_ns)
         changed = replace_value(before, constant.name, value)
@@ -157,7 +157,7 @@ class Job:
 
 
 def list_jobs(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
-    """Return the jobs of each constant, the current value first; matches only have jobs for the alternatives."""
+    """Return the jobs of each constant, the current value first; matches have jobs only for the alternatives."""
     groups = []
     for constant in constants:
         present = read_value(read_source(constant), constant.name)
@@ -239,8 +239,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice (default: 100)")
     parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts (default: 2)")
     parser.add_argument("--quick", action="store_true", help="use fewer positions")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="games and problems")
-    parser.add_argument("--out", type=Path, default=Path("constants.jsonl"), help="results (default: constants.jsonl)")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of test data")
+    parser.add_argument("--out", type=Path, default=Path("constants.jsonl"), help="file (default: constants.jsonl)")
     parser.add_argument("--tables", action="store_true", help="print the results as Markdown instead")
     args = parser.parse_args()
     if unknown := set(args.names) - {constant.name for constant in ALL}:

@@ -32,7 +32,8 @@ NODES_PER_SECOND = 50_000  # on a simulated clock
 NODES_PER_MOVE = 30_000  # in a duel
 OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # length of random openings
 TIMED_OPPONENT_PATTERN = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
-QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # the limit that replaces theirs, and the openings per match
+QUICK_LIMIT = "@300ms"  # replaces the limit of such an opponent
+TIMED_OPPONENT_PAIRS = 10  # openings in a match with such an opponent
 
 Result = dict[str, Any]
 

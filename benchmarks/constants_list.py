@@ -130,7 +130,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             MIDGAME,
             ("21", "25", "99"),
             TWO_PHASES,
-            "no effect on these positions; only deeper searches would show one",
+            "no effect on these positions; only deeper searches could show one",
         ),
     ),
     "Othello: pruning": (
@@ -245,7 +245,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             AWALE,
             ("1", "3", "4"),
             ("awale", "awale-duel"),
-            "higher values cost nodes, and 1 saves nodes in searches to a depth, but no value gains in games",
+            "higher values cost nodes; 1 saves nodes in searches to a depth, but does not score better in games",
         ),
         Constant("HISTORY_DECAY_SHIFT", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "no effect"),
         Constant(
@@ -266,28 +266,32 @@ AREAS: dict[str, tuple[Constant, ...]] = {
         Constant("PREFETCH_FROM_DEPTH", AWALE, ("2", "5", "101"), ("awale",), ""),
     ),
     "Time management": (
-        Constant("RESERVE_MOVES", CLOCK, ("1", "4"), ("clock",), "no difference in 200 games"),
+        Constant("RESERVE_MOVES", CLOCK, ("1", "4"), ("clock",), "no significant difference in 200 games"),
         Constant(
             "MAX_CLOCK_SHARE",
             CLOCK,
             ("0.15", "0.5"),
             ("clock",),
-            "no difference in 200 games; 0.5 loses games on time",
+            "no significant difference in 200 games; 0.5 loses games on time",
         ),
-        Constant("MAX_OVERTIME_FACTOR", CLOCK, ("1.5", "4.0"), ("clock",), "no difference in 200 games"),
-        Constant("MAX_OVERRUN_SHARE", CLOCK, ("0.4", "0.8"), ("clock",), ""),
+        Constant("MAX_OVERTIME_FACTOR", CLOCK, ("1.5", "4.0"), ("clock",), "no significant difference in 200 games"),
+        Constant("MAX_OVERRUN_SHARE", CLOCK, ("0.4", "0.8"), ("clock",), "no significant difference in 100 games"),
         Constant(
             "SOLVED_EMPTIES",
             CLOCK,
             ("16", "18", "22"),
             ("clock",),
-            "no difference in 200 games; 16 acts like `RESERVE_MOVES` 4, and 22 like `RESERVE_MOVES` 1",
+            "no significant difference in 200 games; 16 acts like `RESERVE_MOVES` 4, and 22 like `RESERVE_MOVES` 1",
         ),
         Constant("DEFAULT_TIME_GROWTH", CLOCK, ("2.0", "5.0"), ("clock",), ""),
-        Constant("MIN_TIME_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), ""),
+        Constant("MIN_TIME_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), "no significant difference in 100 games"),
         Constant("MAX_TIME_GROWTH", CLOCK, ("4.0", "16.0"), ("clock",), ""),
-        Constant("INCREMENT_SHARE", CLOCK, ("0.5", "1.0"), ("clock-increment",), ""),
-        Constant("MAX_INCREMENT_SHARE", CLOCK, ("0.2", "0.8"), ("clock-increment",), ""),
+        Constant(
+            "INCREMENT_SHARE", CLOCK, ("0.5", "1.0"), ("clock-increment",), "no significant difference in 100 games"
+        ),
+        Constant(
+            "MAX_INCREMENT_SHARE", CLOCK, ("0.2", "0.8"), ("clock-increment",), "no significant difference in 100 games"
+        ),
         Constant("MOVES_PER_SEED", CLOCK, ("0.4", "1.0"), ("awale-clock",), ""),
     ),
 }

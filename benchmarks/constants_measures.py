@@ -1,4 +1,4 @@
-"""Take one measure of the engine in PYTHONPATH, for `constants.py`, and print one line of JSON.
+"""Take one measurement of the package on PYTHONPATH, for `constants.py`, and print it as one line of JSON.
 
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
@@ -30,7 +30,7 @@ from awello.record import Record
 
 HASH_MIB = 128
 WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
-MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies, by empty squares of the position
+MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # depths by empty squares
 ENDGAME_EMPTIES = (12, 14, 16, 18)  # in the measure solve-few
 SEARCHED_PLIES = range(4, 45, 5)  # the positions after these plies of Awalé games are searched
 MIN_BOARD_SEEDS = 20  # fewest seeds on the board: with fewer, searches would reach the tablebase
@@ -216,7 +216,7 @@ def main() -> None:
     """Run the measurement and print its result as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("measure", choices=[*SEARCH_MEASURES, *MATCH_MEASURES])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of games and openings")
     parser.add_argument("--base", type=Path, default=Path(), help="folder with the package to play against; default: .")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice; default: 100")
     parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts; default: 2")

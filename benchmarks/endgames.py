@@ -2,8 +2,8 @@
 
     python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MIB]
 
-FIRST and LAST count the problems from 1.  The speed of a shared machine varies, so perft runs between the problems, and
-each time is scaled to a machine where perft reaches 168 M leaves per second.
+FIRST and LAST are numbers of problems, counted from 1.  The speed of a shared machine varies, so perft runs between
+the problems, and each time is scaled to a machine where perft reaches 168 M leaves per second.
 """
 
 import argparse

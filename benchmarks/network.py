@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder of WTHOR files")
     parser.add_argument("--games", type=int, default=0, help="measure this many random games; default: all")
     parser.add_argument("--weights", type=Path, help="network to measure; default: the shipped one")
-    parser.add_argument("--symmetries", type=int, default=1, help="symmetric boards to average, 1 to 8; default: 1")
+    parser.add_argument("--symmetries", type=int, default=1, help="symmetries to average over, 1 to 8; default: 1")
     options = parser.parse_args()
     files = [file for file in sorted(options.folder.glob("*.wtb")) if int(file.stem[-4:]) >= FIRST_TEST_YEAR]
     records = [record for file in files for record in read_records(file)]

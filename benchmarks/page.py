@@ -72,7 +72,7 @@ def measure_page(address: str) -> None:
             cell(page, "f5").and_(page.locator("[aria-label*=legal]")).wait_for()
             print(f"{visit}: first move possible after {1000 * (time.perf_counter() - started):.0f} ms")
             changed, painted = page.evaluate(CLICK)
-            print(f"{visit}: a click changes the board after {changed:.1f} ms, painted by {painted:.1f} ms")
+            print(f"{visit}: a click changes the board after {changed:.1f} ms; it is painted after {painted:.1f} ms")
             page.close()
 
 

@@ -141,7 +141,7 @@ def measure_evaluation() -> Measurement:
 
 
 def measure_awale() -> list[Measurement]:
-    """Measure the Awalé champion with `diffscore`: milliseconds to reach depths 12 and 14, nodes per second to 16."""
+    """Measure the Awalé champion with `diffscore`: time to depths 12 and 14, and nodes per second to depth 16."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
         for depth, runs in ((12, 40), (14, 40), (16, 10)):

@@ -96,7 +96,7 @@ class StressTest:
         self.tally.counts["analyses"] += 1
 
     def get_engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
-        """Return the engine of a slot; one time in ten, create a new one and, half of the time, close the old one."""
+        """Return the engine of a slot; in a tenth of all calls, replace it first, and close every second old engine."""
         if (slot, game) not in self.engines or rng.random() < 0.1:
             old = self.engines.pop((slot, game), None)
             if old is not None and rng.random() < 0.5:

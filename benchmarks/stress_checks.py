@@ -1,8 +1,8 @@
 """Check the engine's analyses: moves must be legal, and exact values correct.
 
 Othello scores come from textbook alpha-beta without a transposition table (`search.alphabeta_tt`) or, with at most 3
-empty squares, from the reference rules of the tests, which share no code with the engine.  Awalé scores come from
-tablebases with more seeds than the engine's; the tests check tablebases entry by entry against the rules.
+empty squares, from plain minimax with `tests/reference_rules.py`, which shares no code with the engine.  Awalé scores
+come from tablebases with more seeds than the engine's; the tests check tablebases entry by entry against the rules.
 """
 
 import sys
@@ -26,7 +26,7 @@ from awello.search.textbook_search import AlphaBetaEvaluator
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
-MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # solved by alpha-beta; by the reference rules
+MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # largest numbers of empty squares for alpha-beta and for minimax
 EXTRA_TABLEBASE_SEEDS = 2  # seeds beyond those of the engine's tablebases
 
 
@@ -133,6 +133,6 @@ class AnalysisChecker:
         return counts
 
     def as_reported(self, value: int) -> int:
-        """Return the value as reported: with `wld`, only the sign of the final margin, which includes captures."""
+        """Return the value that the engine reports: with `wld`, the sign of the final margin, with captured seeds."""
         final = self.position.lead + value
         return (final > 0) - (final < 0) if self.wld else value

@@ -80,7 +80,7 @@ def make_product_collision(empties: int, rng: random.Random) -> Pair:
     return Position(Game.OTHELLO, words[0], words[1]), Position(Game.OTHELLO, words[2], words[3])
 
 
-# ---- collisions of the present hash ---------------------------------------------------------------------------------
+# ---- collisions of the current hash ---------------------------------------------------------------------------------
 def reduce_lattice(basis: list[Vector]) -> list[Vector]:
     """Find short vectors of a three-dimensional lattice by reducing pairs until none gets shorter (Semaev 2001)."""
     while True:
@@ -149,7 +149,7 @@ def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pa
 
 # ---- positions to search --------------------------------------------------------------------------------------------
 def find_predecessor(position: Position, rng: random.Random) -> Position | None:
-    """Return a position from which a move leads to `position`, or None; its search stores `position` in the table."""
+    """Return a position from which a move leads to `position`, or None; searching it stores `position` in the table."""
     squares = [square for square in range(64) if position.opp >> square & 1]
     for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):

@@ -29,7 +29,7 @@ def make_random_position(game: Game, rng: random.Random) -> Position:
 
 
 def make_played_position(game: Game, remaining: int, rng: random.Random) -> Position:
-    """Play a random game until `remaining` empty squares or seeds on the board are left; rarely stop earlier."""
+    """Play a random game until `remaining` empty squares or seeds on the board are left; occasionally stop earlier."""
 
     def count_remaining(position: Position) -> int:
         return position.empties if game.family == "othello" else count_board_seeds(position)

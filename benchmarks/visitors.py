@@ -25,7 +25,7 @@ from awello import Game, Position
 
 HOSTILE, ORDINARY, SCHOOL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 HOSTNAME = "club.example.org"
-ROUND_SECONDS = 2.0  # average sum of a visitor's pauses after the four actions
+ROUND_SECONDS = 2.0  # average total of a visitor's pauses in a round of four actions
 CONNECTION_ERRORS = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]

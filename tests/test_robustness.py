@@ -295,7 +295,7 @@ def test_a_server_refuses_damaged_tablebases(temporary: Path, monkeypatch: pytes
     (temporary / "tablebases" / "abapa.table").write_text("damaged")
     done = awello("serve", "--no-browser", "--port", "0", "--no-archive")
     assert done.returncode == 2
-    assert "is damaged: remove it" in done.stderr
+    assert "is not a valid tablebase for abapa: remove it" in done.stderr
 
 
 # ---- other systems ---------------------------------------------------------------------------------------------------

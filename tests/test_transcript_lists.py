@@ -158,7 +158,7 @@ def test_what_a_logbook_cannot_store() -> None:
         (Record(parse_position("-----OX--XO----- X")), "from the standard start"),
         (
             Record(start, loser=1, reason="ran out of time"),
-            r"cannot store a loss by resignation or forfeit \(ran out of time\)",
+            r"cannot store a loss by resignation, on time or by forfeit \(ran out of time\)",
         ),
         (Record(start, tags={"Difference": "many"}), "a disc difference and a one-line note, not ': many'"),
         (Record(start, tags={"Note": "a\nb"}), "a one-line note"),

@@ -266,7 +266,7 @@ def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> Non
         ("/api/games/0", 422, "number"),
         ("/api/games/x", 422, "number"),
         ("/api/games/99999999999999999999", 422, "number"),
-        ("/api/games?year=now", 400, "not a year"),
+        ("/api/games?year=now", 400, "neither a year"),
         ("/api/games?last=1000", 422, "last"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
@@ -282,7 +282,7 @@ def test_invalid_queries_get_a_clear_message(client: TestClient, path: str, stat
 
 def test_years() -> None:
     assert [parse_years(text) for text in ("", "1996", "1990-1999")] == [None, (1996, 1996), (1990, 1999)]
-    with pytest.raises(ConfigError, match="not a year"):
+    with pytest.raises(ConfigError, match="neither a year"):
         parse_years("96")
 
 
@@ -446,7 +446,7 @@ def test_an_export_contains_the_games_of_the_list(client: TestClient, library: l
         ({"format": "pdf"}, 422, "format"),
         ({}, 422, "format"),
         ({"format": "ggf", "count": 3}, 422, "count"),
-        ({"format": "ggf", "year": "now"}, 400, "not a year"),
+        ({"format": "ggf", "year": "now"}, 400, "neither a year"),
     ],
 )
 def test_exports_that_are_refused(

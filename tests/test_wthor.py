@@ -152,14 +152,14 @@ def test_games_that_wthor_cannot_store_are_rejected() -> None:
         (Record(start.play("f5")), "from the standard start"),
         (
             Record(start, loser=0, reason="resigned"),
-            r"cannot store a loss by resignation or forfeit \(resigned\): omit the game",
+            r"cannot store a loss by resignation, on time or by forfeit \(resigned\): omit the game",
         ),
         (Record(start, tags={"Score": "256"}), "the tag Score is '256': give a number from 0 to 255"),
         (Record(start, tags={"EventNumber": "-1"}), "give a number from 0 to 65535"),
     ]:
         with pytest.raises(NotationError, match=message):
             list(write_wthor([record]))
-    with pytest.raises(NotationError, match=r"games of one year: write .* \(0, 1999, 2000\) to a separate file"):
+    with pytest.raises(NotationError, match=r"games of one year: write .* \(unknown, 1999, 2000\) to a separate file"):
         build_wthor([Record(start, tags={"Date": day}) for day in ("2000", "1999-01-02", "?")], CREATED)
 
 
@@ -178,9 +178,9 @@ def change_bytes(at: int, *values: int) -> bytes:
         (make_small_file()[:84], 1, "byte 4: expected 3 games according to the header, found 1"),
         (change_bytes(4, 2), 3, "byte 4: expected 2 games according to the header, found 3"),
         (change_bytes(12, 10), 0, "byte 12: expected a board of size 8, found size 10"),
-        (change_bytes(92, 99), 2, "byte 84: expected a row and a column of 1 to 8 as move 1, found 99"),
-        (change_bytes(92, 56, 9), 2, "byte 84: expected a row and a column of 1 to 8 as move 2, found 09"),
-        (change_bytes(160, 56, 0), 2, "byte 152: expected a row and a column of 1 to 8 as move 2, found 00"),
+        (change_bytes(92, 99), 2, "byte 84: expected a row and a column from 1 to 8 as move 1, found 99"),
+        (change_bytes(92, 56, 9), 2, "byte 84: expected a row and a column from 1 to 8 as move 2, found 09"),
+        (change_bytes(160, 56, 0), 2, "byte 152: expected a row and a column from 1 to 8 as move 2, found 00"),
         (change_bytes(160, 11), 2, "byte 152: move 1: a1 is not a legal move: Black can play d3, c4, f5 or e6"),
     ],
 )

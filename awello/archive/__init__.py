@@ -1,1 +1,1 @@
-"""The archive: games in a database, found by players, events, dates, openings and positions."""
+"""The archive: a database of games, searchable by players, events, dates, openings and positions."""

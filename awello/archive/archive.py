@@ -1,7 +1,7 @@
 """The archive: a database of games with players, dates, results and all tags of the files they came from.
 
-Each game is stored once, even if several files contain it.  For each imported file, the archive stores the list of its
-games, so that the file can be restored.
+Identical games are stored once, even if several files contain them.  For each imported file, the archive stores the
+list of its games, so that the file can be restored.
 """
 
 import os
@@ -43,7 +43,8 @@ def parse_years(text: str) -> tuple[int, int] | None:
     if not text:
         return None
     if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
-        raise ConfigError(f"{text!r} is not a year: write 1996 or 1990-1999", "invalid_years", text=text)
+        message = f"{text!r} is neither a year nor a range of years: write 1996 or 1990-1999"
+        raise ConfigError(message, "invalid_years", text=text)
     first, last = int(match[1]), int(match[2] or match[1])
     if first > last:
         message = f"the first year is after the last: write {last}-{first}, not {text.strip()}"
@@ -120,9 +121,9 @@ class Archive:
     def find_latest(
         self, game_filter: GameFilter, last: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Return how many games match, and at most `last` of their rows, in descending order of game number.
+        """Return the number of matching games, and the rows of the latest of them, in descending order of game number.
 
-        With `before_number`, only rows with lower numbers are returned, but all matching games are counted.
+        Returns at most `last` rows; with `before_number`, only rows with lower numbers.  The count ignores both limits.
         """
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, last, before_number)
@@ -167,7 +168,10 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, last: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Return how many games match, and at most `last` of their numbers, in descending order."""
+    """Return the number of matching games, and the game numbers of the latest of them, in descending order.
+
+    Returns at most `last` game numbers; with `before_number`, only lower ones.  The count ignores both limits.
+    """
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.position is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()

@@ -13,7 +13,7 @@ from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
-MAX_VALUED_GAMES = 250  # maximum number of games through a position for which values are computed
+MAX_VALUED_GAMES = 250  # if more games reach a position, no values are computed for it
 PREFERRED_FIRST_MOVE = "f5"  # Black's first move by convention; the other three are symmetric to it
 
 

@@ -1,7 +1,7 @@
 """Import games from files, in batches that are written completely or not at all.
 
-A file is identified by its content, and a game by its number in the file.  So an interrupted import resumes where it
-stopped, and importing a file again changes nothing.
+A file is identified by its content, and a game by its number in the file.  Therefore, an interrupted import resumes
+after its last complete batch, and importing a file again changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence

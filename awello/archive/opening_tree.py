@@ -24,11 +24,11 @@ class Advice:
     """Advice from played games for the side to move."""
 
     move: int | None
-    """The move to play; None if no known move wins and other moves are unknown, or if the game is over."""
+    """The move to play; None if no known move wins and some legal moves are unknown, or if the game is over."""
     value: int
     """The value of the best known move."""
     excluded_moves: tuple[int, ...] = ()
-    """The moves to exclude from a search: all known moves, if none of them wins and other moves are unknown."""
+    """The moves to exclude from a search: all known moves, if none of them wins and some legal moves are unknown."""
 
 
 class OpeningTree:
@@ -38,13 +38,16 @@ class OpeningTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # arrays with the rule sets and the words of positions: first all merged nodes, then each game to be merged
+        ]  # pairs of arrays, the rule sets and the words of positions: the merged nodes, then each game to be merged
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "OpeningTree":
-        """Build the tree of matching games; if both `games` and `position` are empty, only Othello games match."""
+        """Build the tree of the games that match a filter.
+
+        If the filter's fields `games` and `position` are both empty, only games of Othello match.
+        """
         if not game_filter.games and game_filter.position is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.load_bare_records(archive.find_numbers(game_filter)))

@@ -50,7 +50,10 @@ def compute_best_child_value(game: int, own: U, opp: U, keys: Words, offsets: Of
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1], int64[::1], uint64, int8[::1])")
 def minimax(games: Values, words: Words, keys: Words, offsets: Offsets, shift: U, values: Values) -> None:
-    """Write the values of nodes sorted by key; nodes with the same `key >> shift` start at `offsets[key >> shift]`."""
+    """Write the value of each node to `values`.
+
+    Nodes must be sorted by key; those with the same `key >> shift` start at index `offsets[key >> shift]`.
+    """
     for node in range(keys.size):
         game, own, opp = int(games[node]), words[node, 0], words[node, 1]
         if is_over(game, own, opp):

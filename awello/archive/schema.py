@@ -67,7 +67,7 @@ def rename_tables(connection: Connection) -> None:
 
 
 def rename_variant(connection: Connection) -> None:
-    """Call the rules of a game `variant`."""
+    """Rename the column `game` of the tables `games` and `index_pages` to `variant`."""
     for table in ("games", "index_pages"):
         connection.exec_driver_sql(f"ALTER TABLE {table} RENAME COLUMN game TO variant")
 

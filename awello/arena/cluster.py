@@ -44,7 +44,7 @@ class ClusterRun:
 
     id: str
     fingerprint: str
-    """`compute_fingerprint()` on the client."""
+    """The result of `compute_fingerprint()` on the client, the process that started the run."""
     players: tuple[str, bytes] | None
     """Path and content of the user's players file; None if there is none."""
     preparation: bytes
@@ -126,7 +126,7 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Raise `ConfigError` if the scheduler or a worker runs other code than this process; results might differ."""
+    """Raise `ConfigError` if the scheduler or a worker has another version of Awello, because results might differ."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
     except Exception as error:  # Awello is not installed on the scheduler's machine

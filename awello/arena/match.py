@@ -29,7 +29,7 @@ class Match(GamePlan):
     kind: ClassVar[str] = "match"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # converts names
+        object.__setattr__(self, "game", Game(self.game))  # the name of a game is valid, too
 
     def opening(self, number: int) -> tuple[int, ...]:
         """Return the opening of a game; games 2n and 2n + 1 share an opening, with sides swapped."""
@@ -178,7 +178,7 @@ def play_match(
     Ctrl-C ends the match early; with a folder `out` it can be resumed.
     """
     if match.games < 1:
-        raise ConfigError(f"a match needs at least one game, not {match.games}")
+        raise ConfigError(f"a match cannot have {match.games} games: give at least one")
     check_players((match.first, match.second), match.kind)
     with Runner(match, jobs, out) as runner:
         on_progress(len(runner.results))

@@ -45,7 +45,8 @@ def find_balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
         if abs(position.lead + analysis.value) <= MAX_BALANCED_LEAD:
             return moves
     raise ConfigError(
-        f"found no balanced position of {game} after {plies} random moves: give another number of opening plies"
+        f"none of {MAX_TRIES} random openings of {game} with {plies} plies is balanced: "
+        "give another number of opening plies"
     )
 
 

@@ -22,7 +22,7 @@ def start_process(
     preload: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
-    """Start a process that ends with this one and, if `environment` is None, inherits its environment variables.
+    """Start a process that ends when this one ends and, if `environment` is None, inherits its environment variables.
 
     The first call takes a second or two, and loads the modules in `preload` for all later processes.
     """

@@ -188,7 +188,7 @@ class RunPlan(ABC, Generic[Result]):
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """Return the settings that determine the results; folders with other settings are refused.
+        """Return the settings that determine the results; a run with other settings cannot be resumed.
 
         If the mapping is empty, a run can also be resumed with another version of Awello or another players file.
         """

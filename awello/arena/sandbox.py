@@ -1,8 +1,8 @@
 """A sandboxed player, which runs in its own process; its resource use is measured and limited.
 
-The game loop treats it like any other player.  A player forfeits a game by an exception, a crash, a missing or illegal
-answer, or an exceeded limit; the arena keeps running.  A player whose process has died is restarted for its next game.
-A player that takes too long to prepare forfeits all its games.
+The game loop treats it like any other player.  A player forfeits a game if it raises an exception, crashes, gives no
+answer or an illegal one, or exceeds a limit; the arena keeps running.  If its process has died, a new one is started
+for its next game.  A player that takes too long to prepare forfeits all its games.
 
 The memory use of a player is the growth of its process's anonymous resident memory since just before the player was
 made, plus the memory of the processes it started; mapped files are not counted.  Memory use is measured on Linux only.
@@ -59,7 +59,7 @@ class ResourceLimits:
     tolerance: float = 0.01
     """Seconds by which `move_time` and `learning_time` may be exceeded, to allow for overhead."""
     max_memory: float | None = None
-    """MiB used by the player's process, beyond its memory before the player was made, and by its child processes."""
+    """Growth of the player's process since before the player was made, plus memory of its child processes, in MiB."""
     learning_time: float | None = None
     """Seconds for making the player and preparing it for a game; the same limit applies to learning from each game."""
     max_threads: int | None = None
@@ -211,7 +211,7 @@ class SandboxedPlayer(Player):
         return forfeit
 
     def _disqualify(self, seconds: float) -> Forfeit:
-        """Disqualify the player, because its preparation would be too slow for every game; return the forfeit."""
+        """Disqualify the player, because it would prepare too slowly for each of its games; return the forfeit."""
         self.usage = replace(self.usage, learning_seconds=seconds)
         allowed = format_duration(self.limits.learning_time or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")

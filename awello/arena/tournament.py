@@ -41,7 +41,7 @@ class Tournament(GamePlan):
     batch_size: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # converts names
+        object.__setattr__(self, "game", Game(self.game))  # the name of a game is valid, too
         specs = [parse_spec(spec) for spec in self.specs]
         if len(specs) < 2:
             raise ConfigError("a tournament needs at least two bots: give two or more specs")

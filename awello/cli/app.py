@@ -15,7 +15,7 @@ from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.cli.usage_errors import describe_usage_error
 from awello.errors import AwelloError, ConfigError
 
-COMMANDS = {  # command: (help text, modules to import; default: the module with its name)
+COMMANDS = {  # command: (help text, modules to import; default: the module with the command's name)
     "serve": ("Serve the web page to play and analyse Othello and Awalé.",),
     "play": ("Play a game in the terminal.",),
     "players": ("List the players and their settings.",),
@@ -89,7 +89,8 @@ def root(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
     plugin: Annotated[
-        Path | None, typer.Option("--import", help="Python file that registers your own players", metavar="FILE")
+        Path | None,
+        typer.Option("--import", help="Python file that registers your own players; default: none", metavar="FILE"),
     ] = None,
 ) -> None:
     """Play Othello and Awalé, analyse games, and compare players."""

@@ -34,7 +34,7 @@ def open_archive(database: str | None, create: bool = False) -> Archive:
     """Open the given archive, or the user's own by default; a given file must exist unless `create` is set."""
 
     if database is not None and not database.strip():
-        raise ConfigError("--archive is empty: give a file or a database URL, or omit it to use your own archive")
+        raise ConfigError("--archive is empty: give a file or a database URL, or omit --archive to use your own")
     if database and not create and not may_exist(database):
         raise ConfigError(
             f"archive {database!r} does not exist: create it with 'awello games import FILE --archive {database}'"
@@ -83,7 +83,7 @@ class GameOptions:
         return GameFilter(games, self.player, self.event, years, self.opening, result, position)
 
     def find_position(self, moves: str) -> Position:
-        """Return the position after the given moves; if no option selects the game, their notation determines it."""
+        """Return the position after the given moves, whose notation determines the game if no option selects it."""
         game = self.parse_game()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)
@@ -92,7 +92,7 @@ class GameOptions:
 
 
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter `options`, a `GameOptions` or a subclass, by the fields of that class."""
+    """Replace a command's parameter `options` with one parameter for each field of its class, a `GameOptions`."""
     parameters = dict(signature(command).parameters)
     options_class = parameters.pop("options").annotation
     shared = signature(options_class).parameters

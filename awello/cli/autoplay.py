@@ -30,7 +30,7 @@ def autoplay(
     ] = None,
     clock: Annotated[
         str | None,
-        typer.Option(help=f"Instead of --limit: time for each player, {CLOCK_FORMAT}; default: none", metavar="TIME"),
+        typer.Option(help=f"Time for each player instead of --limit, {CLOCK_FORMAT}; default: none", metavar="TIME"),
     ] = None,
     opening_plies: Annotated[
         int,
@@ -46,7 +46,7 @@ def autoplay(
         int, typer.Option(help="Random seed; games without time limits are reproducible", metavar="SEED")
     ] = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
+        int | None, typer.Option(min=1, help="Number of worker processes; default: one per core", metavar="N")
     ] = None,
     cluster: Cluster = None,
     database: Annotated[
@@ -61,9 +61,9 @@ def autoplay(
 ) -> None:
     """Let Otage learn by playing against itself.
 
-    Otage first plays all openings of a given length, then looks for better moves where all known moves have lost. To
-    use the result, play with the player otage,memory=FOLDER. Can be interrupted; run the same command again to resume.
-    Increase --games to extend a run.
+    Otage first plays all openings of --opening-plies moves, then looks for better moves where all known moves have
+    lost. To use the result, play with the player otage,memory=FOLDER. Can be interrupted; run the same command again to
+    resume. Increase --games to extend a run.
     """
     if limit and clock:
         raise ConfigError("--limit and --clock are mutually exclusive: omit one")
@@ -101,8 +101,8 @@ def print_report(
         return
     print(f"games: {memory.autoplay_games:,d} ({new:,d} new); positions in the book: {positions:,d}")
     if lost:
-        mean = f"Otage learnt each game {repeats / len(lost):.1f} times on average"
-        print(f"games won and lost: {len(lost):,d} ({mean})")
+        mean = f"Otage learnt from each of them {repeats / len(lost):.1f} times on average"
+        print(f"games that were not drawn: {len(lost):,d} ({mean})")
         print(f"games in which the loser would now play differently: {changed:,d}")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)

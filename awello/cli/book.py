@@ -20,7 +20,7 @@ from awello.rules.game import Game, find_game
 book = typer.Typer(help="Expand and show an opening book for Awalé.", no_args_is_help=True)
 app.add_typer(book, name="book")
 
-BookGame = Annotated[str, typer.Argument(metavar="GAME", help="awale")]
+BookGame = Annotated[str, typer.Argument(metavar="GAME", help="awale; Othello has no opening book")]
 
 
 @book.command()
@@ -85,7 +85,7 @@ def show(
     key = position.board_words
     values = opening_book.move_values(key) if opening_book.is_expanded(key) else {}
     rows = sorted(((position.format_move(move), value) for move, value in values.items()), key=lambda row: -row[1])
-    text = "\n".join(f"{name} {value:+.2f}" for name, value in rows) or "this position is not in the book"
+    text = "\n".join(f"{name} {value:+.2f}" for name, value in rows) or "the book has no values for these moves"
     print_result({"moves": moves, "values": dict(rows)}, text, json)
 
 

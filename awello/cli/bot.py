@@ -52,7 +52,7 @@ def bot(  # nosec B107 # the default is no token
     tournament: Annotated[
         str, typer.Option(help="Number or name of a tournament to enter; default: none", metavar="TOURNAMENT")
     ] = "",
-    unrated: Annotated[bool, typer.Option("--unrated", help="Offer unrated games")] = False,
+    unrated: Annotated[bool, typer.Option("--unrated", help="With --seek: offer unrated games")] = False,
 ) -> None:
     """Connect a player to a club as a bot.
 

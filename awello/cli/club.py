@@ -210,7 +210,7 @@ def create_tournament_command(
     ] = "othello",
     clock: Annotated[str, typer.Option(help=f"Time for each player, {CLOCK_FORMAT}", metavar="TIME")] = "5m",
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
+        int | None, typer.Option(min=1, help="Number of rounds of a Swiss tournament; default: 5", metavar="N")
     ] = None,
     grace: Annotated[
         str,
@@ -303,7 +303,10 @@ def cancel_tournament(
 
 
 @club.command("backup")
-def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
+def back_up(
+    database: Annotated[str, typer.Argument(help="File of the club; for PostgreSQL, use pg_dump", metavar="DATABASE")],
+    out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")],
+) -> None:
     """Back up a club's database to a file.
 
     The server can keep running during the backup.

@@ -51,7 +51,9 @@ def duel(
     opening_plies: Annotated[
         int,
         typer.Option(
-            min=0, help="Number of random opening moves, to a balanced position; ignored with --openings", metavar="N"
+            min=0,
+            help="Number of random opening moves, which lead to a balanced position; ignored with --openings",
+            metavar="N",
         ),
     ] = 8,
     jobs: JobsOption = None,
@@ -64,7 +66,7 @@ def duel(
     """Test whether A is stronger than B.
 
     A and B play pairs of games with the same opening and sides swapped, until the sequential test reaches a verdict or
-    --games is reached. Ctrl-C stops the duel and prints the results so far.
+    --games games have been played. Ctrl-C stops the duel and prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

@@ -28,7 +28,7 @@ def engine(
     threads: Threads = 1,
     hash: Hash = 64,
     weights: Annotated[
-        Path | None, typer.Option(help="Evaluation weights; default: the shipped weights", metavar="FILE")
+        Path | None, typer.Option(help="File of evaluation weights; default: the shipped weights", metavar="FILE")
     ] = None,
 ) -> None:
     """Run the champion as an NBoard, GTP or UCI engine.

@@ -93,7 +93,7 @@ def compute_shares(branch: MoveStatistics) -> tuple[float, float, float]:
 
 
 def format_bar(branch: MoveStatistics) -> str:
-    """Format the shares as a bar: full for won, half for drawn, light for lost games."""
+    """Format the shares as a bar: solid for won, medium grey for drawn and light grey for lost games."""
     won, drawn, _ = compute_shares(branch)
     first, second = round(BAR_CHARS * won), round(BAR_CHARS * (won + drawn))
     lost = BAR_CHARS - second if branch.wins + branch.draws + branch.losses else 0

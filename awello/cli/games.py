@@ -38,7 +38,7 @@ from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson
 games = typer.Typer(help="Manage the game archive: import, list, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
 
-MAX_SHOWN_ROWS = 10  # in tables and error lists
+MAX_SHOWN_ROWS = 10  # maximum number of printed rows of statistics, and of errors per file
 
 
 @games.command("import")
@@ -49,8 +49,8 @@ def import_files(
 ) -> None:
     """Import games from files and folders.
 
-    Formats: transcripts, GGF, WTHOR (.wtb with its .jou and .trn), logbooks, OGN, JSON Lines. Duplicates are stored
-    once. Can be interrupted; run the same command again to resume.
+    Formats: transcripts, GGF, WTHOR (.wtb with its .jou and .trn), logbooks, OGN, JSON Lines. Identical games are
+    stored once. Can be interrupted; run the same command again to resume.
     """
 
     files = find_files(paths)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from awello.cli.app import app
-from awello.cli.options import Cluster, JobsOption, Json, Seed, Variant, resolve_jobs
+from awello.cli.options import Cluster, JobsOption, Json, Seed, resolve_jobs
 from awello.cli.output import print_result
 from awello.cli.progress import resumable, show_job_progress
 from awello.errors import ConfigError, join_choices
@@ -21,7 +21,10 @@ from awello.rules.game import find_game
 def lab(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment, from the list above")],
     game: Annotated[str | None, typer.Option(help="othello or awale; default: depends on NAME", metavar="GAME")] = None,
-    variant: Variant = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="Awalé: abapa, tournament or romein; default: depends on NAME", metavar="VARIANT"),
+    ] = None,
     games: Annotated[
         int | None, typer.Option(min=1, help="Games per pairing; default: depends on NAME", metavar="N")
     ] = None,
@@ -42,7 +45,10 @@ def lab(
     cluster: Cluster = None,
     training: Annotated[
         Path | None,
-        typer.Option(help="Folder of a training run, for the experiment 'learning'; default: none", metavar="FOLDER"),
+        typer.Option(
+            help="Folder of a training run of the network, for the experiment 'learning'; default: none",
+            metavar="FOLDER",
+        ),
     ] = None,
     out: Annotated[
         Path | None,

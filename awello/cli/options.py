@@ -17,8 +17,10 @@ PositionOption = Annotated[
     str | None,
     typer.Option("--position", help="OBF board or Awalé diagram; default: start of the game", metavar="POSITION"),
 ]
-JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads", metavar="N")]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Number of worker processes; default: 1", metavar="N")
+]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Number of threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MIB")]
 Cluster = Annotated[
     str | None,

@@ -12,7 +12,7 @@ from awello.folders import write_atomically
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Print one JSON object, with non-ASCII characters escaped if standard output is not Unicode."""
+    """Print one JSON object, with non-ASCII characters escaped unless standard output uses a Unicode encoding."""
     print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
@@ -67,4 +67,4 @@ def write_file(path: Path, text: str) -> None:
             raise ConfigError(f"cannot write {str(path)!r}: it is not a regular file; choose another name")
         write_atomically(path, text)
     except OSError as error:
-        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
+        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}; give another file") from None

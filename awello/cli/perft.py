@@ -34,8 +34,8 @@ def perft(
 ) -> None:
     """Count the leaves of the game tree at a depth.
 
-    A pass is a ply; a finished game is one leaf. Prints the result for each depth up to DEPTH as soon as it is
-    known; with --json, only the last result. Ctrl-C stops the count and keeps the results of the finished depths.
+    A pass counts as a ply, and a game that ends earlier counts as one leaf. Prints the result for each depth up to
+    DEPTH as soon as it is known; with --json, only the result for the last completed depth. Ctrl-C stops the count.
     """
     chosen = find_game(game, size, variant)
     start, done = parse_start_position(chosen, position), dict[str, float]()

@@ -15,7 +15,8 @@ from awello.players.player import load_registry
 def players(json: Json = False) -> None:
     """List the players and their settings.
 
-    Specs have the form name:heuristic@limit,key=value. The reports 0 to 4 are listed in docs/sources.md.
+    Specs have the form name:heuristic@limit,key=value, where only the name is required. Reports 0 to 4 are listed in
+    docs/sources.md.
     """
     entries = load_registry()
     settings = {name: [field.name for field in fields(entry.player_class)] for name, entry in entries.items()}  # type: ignore

@@ -18,7 +18,7 @@ def probcut(
     positions: Annotated[
         int, typer.Option(min=2, help="Number of positions for each number of empty squares", metavar="N")
     ] = 60,
-    seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="SEED")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for choosing the positions", metavar="SEED")] = 0,
     out: Annotated[Path, typer.Option(help="Folder to write to", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:

@@ -27,7 +27,7 @@ def run_config(
 ) -> None:
     """Play a game or match described in a YAML file.
 
-    Shows the board after each move or, with `display: false`, a summary at the end.
+    Shows the board after each move or, with `display: false` or --json, only a summary at the end.
     """
     settings = load_config(config)
     try:

@@ -27,14 +27,14 @@ def selfplay(
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
     opening_plies: Annotated[
-        str, typer.Option(help="Number of random opening moves, such as 10 or 4-16", metavar="N")
+        str, typer.Option(help="Number of random opening moves, such as 10, or a range such as 4-16", metavar="N")
     ] = "0",
     seed: Seed = 0,
     weights: Annotated[
-        Path | None, typer.Option(help="Evaluation weights; default: the shipped weights", metavar="FILE")
+        Path | None, typer.Option(help="File of evaluation weights; default: the shipped weights", metavar="FILE")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
+        int | None, typer.Option(min=1, help="Number of worker processes; default: one per core", metavar="N")
     ] = None,
     cluster: Cluster = None,
     size: Size = None,
@@ -43,8 +43,9 @@ def selfplay(
 ) -> None:
     """Generate training games with the champion.
 
-    The champion plays both sides, from random openings or those of --openings. The output has one line of JSON per
-    game. Can be interrupted; run the same command again to resume. Increase --games to extend a run.
+    The champion plays both sides. Each game begins with an opening of --openings, if given, followed by random moves
+    if --opening-plies is not 0. The output has one line of JSON per game. Can be interrupted; run the same command
+    again to resume. Increase --games to extend a run.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

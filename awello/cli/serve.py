@@ -36,7 +36,8 @@ def serve(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core, up to 4", metavar="N")
+        int | None,
+        typer.Option(min=1, max=256, help="Number of engine processes; default: one per core, up to 4", metavar="N"),
     ] = None,
     cluster: Cluster = None,
     archive: ArchiveOption = None,
@@ -119,7 +120,10 @@ def check_tablebase() -> None:
 
 @contextmanager
 def compile_kernels() -> Iterator[KernelCompiler | None]:
-    """Compile missing kernels: those of the server immediately, the others in the background."""
+    """Compile missing kernels: those of the server immediately, the others in the background.
+
+    Yields the compiler, or None if no kernel is missing.
+    """
     if not kernels_are_missing():
         yield None
         return

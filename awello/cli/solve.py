@@ -48,7 +48,7 @@ def solve(
     ],
     size: Size = None,
     variant: Variant = None,
-    wld: Annotated[bool, typer.Option("--wld", help="Solve only for win, draw or loss")] = False,
+    wld: Annotated[bool, typer.Option("--wld", help="Find only whether the mover wins, draws or loses")] = False,
     threads: Threads = 1,
     hash: Hash = 64,
     limit: Annotated[
@@ -125,7 +125,7 @@ class SolvedProblem:
 
     @property
     def correct(self) -> bool | None:
-        """Whether the score and the best move agree with those of the problem; None if it gives no score."""
+        """Whether the score and the best move agree with those of the problem; None if the problem has no score."""
         expected, scores = self.problem.best_score, self.problem.scores
         if expected is None:
             return None
@@ -167,14 +167,14 @@ def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved
 
 
 def final_analysis(position: Position) -> Analysis:
-    """Return the analysis of a finished game."""
+    """Return the analysis of a position in which the game is over."""
     value = float(position.margin - position.lead)
     return Analysis(PASS, value, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
 
 
 # ---- output ---------------------------------------------------------------------------------------------------
 def print_results(results: Iterator[SolvedProblem], json: bool) -> None:
-    """Print each result, then the totals; exit with status 1 if a result is wrong."""
+    """Print each result, then the totals; exit with status 1 if a result is wrong, or 130 after Ctrl-C."""
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     done: list[SolvedProblem] = []

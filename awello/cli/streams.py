@@ -17,7 +17,7 @@ ASCII_LOOKALIKES = {
 
 
 def prepare_streams() -> None:
-    """Replace closed streams; in output, replace characters that cannot be encoded with similar ASCII characters."""
+    """Redirect closed streams to the null device; in output, replace unencodable characters with similar ASCII ones."""
     codecs.register_error(ERROR_HANDLER, _replace)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

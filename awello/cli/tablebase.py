@@ -27,8 +27,9 @@ def build(
 ) -> None:
     """Solve all positions with up to N seeds.
 
-    17 seeds need 50 MiB and about ten seconds; each additional seed multiplies both by 1.6. Positions with
-    fewer seeds are solved first. If you press Ctrl-C, the tablebase is saved up to the last completed number of seeds.
+    17 seeds need 50 MiB and about ten seconds; each additional seed multiplies both by about 1.6. Positions with fewer
+    seeds are solved first. If you press Ctrl-C, the tablebase is saved up to the last number of seeds for which all
+    positions are solved.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
     with show_step_progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:

@@ -43,7 +43,9 @@ def tournament(
     learning_time: Annotated[
         str | None,
         typer.Option(
-            help="Preparation time per bot, such as 1h; without a unit: seconds; default: unlimited", metavar="TIME"
+            help="Time for a bot to prepare, and to learn from each game, such as 1h; without a unit: seconds; "
+            "default: unlimited",
+            metavar="TIME",
         ),
     ] = None,
     max_threads: Annotated[

@@ -34,7 +34,7 @@ TrainingSeed = Annotated[int, typer.Option(min=0, help="Random seed of the train
 PlotOption = Annotated[
     Path | None, typer.Option(help="Also plot the progress to an .svg or .png file; default: none", metavar="FILE")
 ]
-TrainingThreads = Annotated[int, typer.Option(min=1, help="Threads", metavar="N")]
+TrainingThreads = Annotated[int, typer.Option(min=1, help="Number of threads", metavar="N")]
 
 
 def parse_training_time(text: str) -> float:
@@ -175,7 +175,7 @@ def perceptron(
     chosen, seconds = find_game(game, size, variant), parse_training_time(duration)
     file, reports = out or Path(f"perceptron-{chosen.adapter.board_name}.npz"), []
     check_output(file)
-    with resumable(file), show_step_progress(f"train {file.stem}", seconds) as step:
+    with resumable(f"{file}.checkpoint"), show_step_progress(f"train {file.stem}", seconds) as step:
         for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
             reports.append(asdict(report) | {"total_loss": report.loss.total})
             if not json:

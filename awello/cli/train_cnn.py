@@ -34,7 +34,7 @@ def cnn(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATH", help="WTHOR files, folders of them, archives of games, or games.npz of an earlier run"
+            metavar="PATH", help="WTHOR files, folders of them, archive files, or games.npz of an earlier run"
         ),
     ],
     duration: DurationOption = "5m",
@@ -52,15 +52,19 @@ def cnn(
     ] = "mover",
     target_moves: Annotated[
         Literal["all", "winners"],
-        typer.Option(help="Moves to learn: all, or only those of winners, without a value head"),
+        typer.Option(help="Moves to learn: all, or only those of winners (the network then has no value head)"),
     ] = "all",
     teacher: Annotated[
         Path | None,
         typer.Option(help="File weights.pt of a larger network to learn from; default: none", metavar="FILE"),
     ] = None,
     seed: TrainingSeed = 1,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
-    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Device; default: cuda if available")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads; default: one per core", metavar="N")
+    ] = None,
+    device: Annotated[
+        Literal["cpu", "cuda"] | None, typer.Option(help="Device to train on; default: cuda if available")
+    ] = None,
     plot: PlotOption = None,
     json: Json = False,
 ) -> None:

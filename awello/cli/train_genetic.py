@@ -63,7 +63,9 @@ for heuristic in HEURISTICS:
 
 @train.command()
 def otage(
-    memory: Annotated[Path, typer.Option(help="Otage's memory, a folder written by autoplay", metavar="FOLDER")],
+    memory: Annotated[
+        Path, typer.Option(help="Otage's memory, a folder written by 'awello autoplay'", metavar="FOLDER")
+    ],
     duration: DurationOption = "1h",
     out: TrainingOut = Path("otage.json"),
     jobs: JobsOption = None,
@@ -92,7 +94,7 @@ def otage(
 def run_evolution(
     config: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool
 ) -> "Evolution":
-    """Evolve until the time is spent, saving each generation, and plot the fitness if requested."""
+    """Run the genetic algorithm until the time is spent, saving each generation; plot the fitness if requested."""
     from awello.learn.genetic import evolve, resume_evolution, save_evolution
 
     check_output(out)

@@ -1,4 +1,4 @@
-"""Describe errors in the command line in the words of Awello's other errors, instead of those of Typer and pydantic."""
+"""Describe errors in the command line in the style of Awello's other errors, not in that of Typer and pydantic."""
 
 import re
 

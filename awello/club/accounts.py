@@ -86,7 +86,7 @@ def create_account(connection: Connection, name: str, password_hash: str | None,
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
         raise ClubError(
             "too_many_bots",
-            f"you already have {MAX_BOTS_PER_ACCOUNT} bots: use one of them",
+            f"you have already created {MAX_BOTS_PER_ACCOUNT} bots: use one of them",
             limit=MAX_BOTS_PER_ACCOUNT,
         )
     names = {"name": name, "lower_name": name.lower()}
@@ -101,8 +101,8 @@ def check_new_name(connection: Connection, name: str) -> None:
     if not NAME_PATTERN.fullmatch(name):
         raise ClubError(
             "invalid_name",
-            f"the name must have {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and start with a "
-            "letter: choose another name",
+            f"the name must have {MIN_NAME_CHARS} to {MAX_NAME_CHARS} characters (letters from A to Z, digits, - and "
+            "_) and start with a letter: choose another name",
             min=MIN_NAME_CHARS,
             max=MAX_NAME_CHARS,
         )
@@ -213,7 +213,8 @@ def _store_digests(
 
 
 def _device_digests(device: str, client_network: str) -> tuple[bytes, bytes]:
-    return digest_of(f"device {device}"), digest_of(f"network {client_network}")  # as in existing databases
+    # The prefixes must stay those of existing databases.
+    return digest_of(f"device {device}"), digest_of(f"network {client_network}")
 
 
 # ---- sessions and tokens ---------------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Archiving: each finished game is added to the archive once, and failures are retried."""
+"""Archiving: each finished game is added to the archive once, and failures are retried.
+
+Aborted games and games without moves are left out.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +19,7 @@ from awello.club.stored_games import load_record
 from awello.errors import AwelloError
 from awello.record import Record
 
-ARCHIVE_RETRY_SECONDS = 60.0  # seconds until archiving is retried after a failure
+ARCHIVE_RETRY_SECONDS = 60.0  # seconds before another attempt after a failure
 
 Archiver = Callable[[Record], Awaitable[Any]]
 

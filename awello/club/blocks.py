@@ -1,7 +1,7 @@
-"""Blocks: a blocked player cannot send challenges, rematch offers or chat messages to the account that blocked it.
+"""Blocks: a player cannot send challenges, rematch offers or chat messages to an account that has blocked the player.
 
-The lobby does not pair a seek of a blocked player with a seek of the account that blocked the player.  Blocked players
-are not notified of the block.
+The lobby does not pair the seeks of a blocked player with those of the account that has blocked the player.  Blocked
+players are not notified of the block.
 """
 
 import time

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 MAX_MESSAGE_CHARS = 200
-MESSAGE_BURST, SECONDS_PER_MESSAGE = 5, 2.0  # rate limit of an account
+MESSAGE_BURST, SECONDS_PER_MESSAGE = 5, 2.0  # the rate limit of each account
 MAX_TRACKED_ACCOUNTS = 1000  # for the rate limit
 CONTROL_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # not allowed in a message
 BIDI_CONTROLS = {

@@ -35,7 +35,7 @@ class ClubError(AwelloError):
 
 @dataclass(frozen=True)
 class GameState:
-    """The state of a game in progress or ended; in each pair, the first entry belongs to the side that moves first."""
+    """The state of a live or ended game; in each pair, the first entry belongs to the side that moves first."""
 
     number: int
     game: Game
@@ -61,7 +61,7 @@ class GameState:
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)
     """The lag compensation still available to each side.  Not stored; see `resume`."""
     draw_offered_at: tuple[int, int] = field(default=(-DRAW_OFFER_INTERVAL, -DRAW_OFFER_INTERVAL), compare=False)
-    """The ply at which each side last offered a draw.  Not stored."""
+    """The number of moves that had been played when each side last offered a draw.  Not stored."""
     aborted_by: int | None = field(default=None, compare=False)
     """The side that aborted the game or missed its first move.  Not stored."""
 
@@ -124,9 +124,9 @@ class GameState:
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "GameState":
         """Play a move, and any forced passes that follow.
 
-        `ply` is the number of moves before this one, so that a move that is sent twice is refused.  The network delay
-        `lag` is compensated within the side's quota.  If the mover's time has run out, the move is not played and
-        the game ends.
+        `ply` must be the number of moves already played, so that a move that is sent twice is not played twice.  The
+        network delay `lag` is compensated within the side's quota.  If the mover's time has run out, the move is not
+        played and the game ends.
         """
         side = self._require_player(account)
         if ply != len(self.moves):
@@ -197,7 +197,7 @@ class GameState:
         if ply < again:
             raise ClubError(
                 "draw_already_offered",
-                f"you offered a draw at ply {self.draw_offered_at[side]}: you can offer again from ply {again}",
+                f"you have already offered a draw: you can offer one again after move {again}",
                 ply=self.draw_offered_at[side],
                 next_ply=again,
             )
@@ -218,7 +218,7 @@ class GameState:
                 game=self.number,
             )
         if len(self.moves) > side:
-            message = f"game {self.number} has started and can no longer be aborted: play on, or resign"
+            message = f"you have already moved in game {self.number} and can no longer abort it: play on, or resign"
             raise ClubError("game_started", message, game=self.number)
         return replace(self, reason=ABORTED, aborted_by=side)
 
@@ -228,7 +228,7 @@ class GameState:
         if len(self.moves) < 2:
             raise ClubError(
                 "claim_before_start",
-                f"a claim in game {self.number} is possible only after each side's first move: wait, or abort the game",
+                f"a claim in game {self.number} is possible only after both players have moved: wait until then",
                 game=self.number,
             )
         if not draw:

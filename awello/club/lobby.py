@@ -70,7 +70,7 @@ class Lobby:
         if offer is None or hidden or (offer.recipient and offer.recipient.id != account.id):
             raise ClubError(
                 "offer_gone",
-                f"offer {number} was withdrawn, or accepted by another player: choose another offer",
+                f"offer {number} is not available (it may have been withdrawn or accepted): choose another offer",
                 number=number,
             )
         if offer.account.id == account.id:

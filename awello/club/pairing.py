@@ -14,7 +14,7 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-# The Swiss pairing avoids a larger difference between how often a player has moved first and second.
+# The Swiss pairing avoids a larger difference between the numbers of games in which a player moves first and second.
 MAX_SIDE_IMBALANCE = 2
 
 PlayerPair = tuple[int, int | None]  # account ids of the first and second player; the second is None for a bye
@@ -22,7 +22,7 @@ PlayerPair = tuple[int, int | None]  # account ids of the first and second playe
 
 @dataclass(frozen=True)
 class Pairing:
-    """A pairing of two players or, if `second` is None, a bye; with the points that each player gets."""
+    """A pairing of two players, or a bye if `second` is None, with the points that each player gets."""
 
     first: int
     second: int | None
@@ -68,7 +68,7 @@ def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[P
 
 
 def count_rounds_without_repeats(players: int) -> int:
-    """Return the largest number of rounds that is possible without a repeated pairing."""
+    """Return the largest number of rounds in which no pairing is repeated."""
     return players - 1 + players % 2 if players > 1 else 0
 
 

@@ -208,7 +208,7 @@ def rename_tables_and_columns(connection: Connection) -> None:
 
 
 def rename_game_columns(connection: Connection) -> None:
-    """Name the rules, the clock and the times of the moves in games and tournaments."""
+    """Rename the columns for the rules, the clock and the move times in the tables of games and tournaments."""
     _rename_columns(connection, RENAMED_GAME_COLUMNS)
 
 

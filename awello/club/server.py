@@ -78,7 +78,7 @@ class ClubServer:
         self._create_task(_run_forever(self.tournaments.run))
 
     async def _resume_games(self) -> None:
-        """Load the stored games and restart their clocks; downtime is charged to neither side."""
+        """Load the stored live games and restart their clocks; downtime is charged to neither side."""
 
         def resume(connection: Connection) -> list[GameState]:
             stopped, now = load_heartbeat(connection), self.now()
@@ -128,7 +128,7 @@ class ClubServer:
         return task
 
     async def _check_clocks(self) -> None:
-        """End games whose clock has run out."""
+        """End games in which the mover's time has run out."""
         while True:
             await asyncio.sleep(CLOCK_CHECK_SECONDS)
             late = [live_game for live_game in self.live_games.values() if self.now() > live_game.state.deadline]
@@ -136,7 +136,7 @@ class ClubServer:
                 try:
                     await self._act(live_game, lambda state: state.flag(self.now()))
                 except AwelloError:
-                    break  # the database cannot be written: retry at the next check
+                    break  # the database cannot be written to: retry at the next check
 
     async def _save_heartbeats(self) -> None:
         """Write heartbeats and broadcast lobby changes; after a failed write, load the games again."""
@@ -147,11 +147,11 @@ class ClubServer:
                 await (self._resume_games() if self.store.failing else self.store.write(self._save_heartbeat))
 
     def _save_heartbeat(self, connection: Connection) -> None:
-        save_heartbeat(connection, self.now())  # the time of the write, not of the request
+        save_heartbeat(connection, self.now())  # the time at which the write runs, not the time at which it was queued
 
     # ---- connections -------------------------------------------------------------------------------------------------
     def connect(self, client: ClientConnection) -> None:
-        """Add a connection and send it the lobby, and the games, challenges and tournaments of its account."""
+        """Add a connection and send it the lobby, and the live games, challenges and tournaments of its account."""
         account = client.account
         self.clients.add(client)
         if account:
@@ -170,7 +170,10 @@ class ClubServer:
         self.tournaments.client_connected(client)
 
     def disconnect(self, client: ClientConnection) -> None:
-        """Remove a connection.  If it was its account's last one, withdraw the account's offers; its games continue."""
+        """Remove a connection.
+
+        When the last connection of an account is removed, the account's offers are withdrawn, but its games continue.
+        """
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
@@ -187,10 +190,13 @@ class ClubServer:
     async def start_game(
         self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
     ) -> Message:
-        """Create a game, even if the client disconnects in the meantime; `extra_write` runs in the same transaction."""
+        """Create a game, even if the client disconnects in the meantime.
+
+        `extra_write` runs in the transaction that stores the game.
+        """
         unrated_reason = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
         ids = [person.id for person in accounts]
-        self._starting.update(ids)  # before the task runs, so that limits checked meanwhile include this game
+        self._starting.update(ids)  # before the task runs, so that the limit on live games already counts this one
 
         async def begin() -> Message:
             try:
@@ -261,7 +267,7 @@ class ClubServer:
         return await self._act(live_game, change)
 
     async def watch(self, client: ClientConnection, number: int) -> Message:
-        """Return the state of a game, and send the client every change until the game ends."""
+        """Return the state of a game; until it ends, every change is also sent to the client."""
         live_game = self.live_games.get(number) or self.ended_games.get(number) or await self._load_live_game(number)
         if not live_game.state.over:
             live_game.spectators.add(client)
@@ -404,5 +410,5 @@ async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEART
         try:
             return await work()
         except Exception:
-            logging.getLogger("awello").exception("a task of the club server failed and is restarted")
+            logging.getLogger("awello").exception("a task of the club server failed and will be restarted")
             await asyncio.sleep(pause)

@@ -59,7 +59,7 @@ class ClubStore:
     def __init__(self, database: str | Path) -> None:
         self.engine = open_database(database, CLUB_SCHEMA)
         self.now: Callable[[], float] = time.time  # the club's clock
-        # When the first failed write was submitted; None again after the games have been loaded.
+        # When the first write that failed was submitted; None if no write has failed since the games were last loaded.
         self.failed_at: float | None = None
         self.write_failures = 0
         self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
@@ -114,17 +114,17 @@ class ClubStore:
         return self.failed_at is not None
 
     def require_available(self) -> None:
-        """Raise `ClubError` while `failing`."""
+        """Raise `ClubError` if `failing` is true."""
         if self.failing:
             raise unavailable_error()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation in a transaction; raise `ClubError` while `failing`, or if the write fails."""
+        """Run an operation in a transaction; raise `ClubError` if `failing` is true or if the write fails."""
         self.require_available()
         return await self.force_write(operation)
 
     async def force_write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Run an operation in a transaction, even while `failing`; raise `ClubError` if the write fails."""
+        """Run an operation in a transaction, even if `failing` is true; raise `ClubError` if the write fails."""
         started, submitted = time.monotonic(), self.now()
         try:
             result = await asyncio.wrap_future(self.submit(operation))
@@ -170,20 +170,23 @@ class ClubStore:
             return [error] * len(operations)
 
     def _write_with_retry(self, operations: Sequence[Operation]) -> list[Any]:
-        """Write a batch in one transaction; if it fails without a commit, retry once with separate operations."""
+        """Write a batch in one transaction; if it was not committed, retry once with a savepoint per operation."""
         outcomes: list[Any] = []
         try:
             self._write_transaction(operations, outcomes, _run_together)
         except Exception as error:
             if len(operations) == 1 and not isinstance(error, StorageError):
-                raise  # there are no other operations to write
+                raise  # the operation itself failed, and there is no other to write
             if not (outcomes and self._was_committed(error)):
                 outcomes = []
                 self._write_transaction(operations, outcomes, _run_separately)
         return outcomes
 
     def _write_transaction(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
-        """Run a batch in one transaction; when its results are in `outcomes`, COMMIT may have been sent."""
+        """Run a batch in one transaction and add its results to `outcomes`.
+
+        Once the results are in `outcomes`, COMMIT may have been sent.
+        """
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
                 self._last_transaction += 1

@@ -151,7 +151,10 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """Return when the club was last known to be open: the later of the last heartbeat and the last start of a turn."""
+    """Return when the club was last known to be open; None if there is no heartbeat.
+
+    This is the later of the last heartbeat and the last start of a turn.
+    """
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
     return None if recorded is None else max(recorded, started or recorded)

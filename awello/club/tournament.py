@@ -15,7 +15,7 @@ OPEN, PLAYING, ENDED, CANCELLED = "open", "playing", "ended", "cancelled"
 
 @dataclass(frozen=True)
 class TournamentPairing(Pairing):
-    """A pairing of a round, decided or not."""
+    """A pairing in a round of a tournament, decided or not."""
 
     round: int = 0
     board: int = 0

@@ -1,8 +1,8 @@
 """The organiser of tournaments: starts them, pairs rounds, starts games and notifies the players.
 
 The state of all tournaments is in the database.  At every check, the organiser loads the unfinished tournaments and
-takes the steps that are due, each in one transaction; for example, a game is inserted in the same transaction as its
-number in the pairing.  The results of pairings are read from the stored games.  The server can therefore be stopped or
+takes the steps that are due, each in one transaction; for example, one transaction inserts a game and stores its number
+in the pairing.  The results of pairings are read from the stored games.  The server can therefore be stopped or
 killed at any time: when it runs again, tournaments continue, with new grace periods.
 """
 
@@ -35,7 +35,7 @@ class TournamentOrganiser:
         self._last_sent: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
         self._wakeup = asyncio.Event()
         self._changed: set[int] = set()  # tournaments changed since the last broadcast to lobby subscribers
-        self._last_broadcast = 0.0  # when it was sent
+        self._last_broadcast = 0.0  # the time of the last broadcast
 
     # ---- requests ----------------------------------------------------------------------------------------------------
     async def enter(self, client: ClientConnection, key: int | str) -> Message:

@@ -1,9 +1,9 @@
 """An opening book for Awalé: positions with values from deep searches, built by drop-out expansion.
 
 A book is used until the opponent leaves it, so it should be deep after good moves and shallow after bad ones.  Drop-out
-expansion (Lincke 2000) always expands the leaf with the lowest cost.  A ply costs 1, plus `PLIES_PER_SEED` for each
-seed by which the move is worse than the best one.  All moves of the leaf are searched, and their values are backed up
-to the root.
+expansion (Lincke 2000) always expands the leaf with the lowest cost.  The cost of a leaf is a sum over the moves that
+lead to it: each costs 1, plus `PLIES_PER_SEED` for each seed by which it is worse than the best move.  To expand a
+leaf, all its moves are searched, and their values are backed up to the root.
 
 A position is stored as the mover's row and the opponent's, without the captured seeds.  Romein and Bal (2002) solved
 the game under their rules (romein): the rightmost pit is the only first move that does not lose.  The books for these

@@ -1,4 +1,4 @@
-"""The engine: searches positions and streams analyses, each deeper than the one before.
+"""The engine: searches positions and streams analyses, each deeper or more precise than the one before.
 
     with Engine(threads=2, hash=128) as engine:
         for analysis in engine.analyse(position, Limit(seconds=5)):
@@ -130,7 +130,7 @@ class Engine:
     def analyse(self, position: Position, limit: Limit | None = None, multipv: int = 1) -> AnalysisStream:
         """Analyse a position within a limit (default: until the game is solved).
 
-        Yields an analysis after each depth, with the values of the `multipv` best moves.
+        Yields an analysis after each search, with the values of the `multipv` best moves.
         """
         limit = limit or Limit()
         maximum = math.inf if limit.seconds is None else limit.seconds
@@ -205,7 +205,7 @@ class Engine:
         """Raise an error for invalid input, because kernels do not check it."""
         self._check_position(position)
         if position.over:
-            raise AwelloError("the game is over: there is nothing to search")
+            raise AwelloError("the game is over: choose a position with a legal move")
         if limit.level is not None:
             find_level(limit.level)
         if limit.depth == 0:

@@ -58,7 +58,7 @@ class IterativeSearch(ABC):
         """Build an analysis from the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis after each search of the plan, as long as the next search can finish in time."""
+        """Yield an analysis after each search of the plan, as long as the next search is expected to finish in time."""
         last_seconds, previous_seconds = 0.0, 0.0
         for depth, precision in self.plan(limit):
             elapsed = self.elapsed()

@@ -29,8 +29,8 @@ from awello.rules.othello import score
 
 NO_SCORE = -65  # below every score
 # Stable discs are counted only if alpha reaches a threshold.  With a lower threshold, the search visits fewer nodes but
-# counts stable discs more often without a cutoff.  In `endgame` and `midgame`, the threshold rises by this much per
-# empty square.
+# counts stable discs more often without a cutoff.  In `endgame` and `midgame`, the threshold rises by
+# STABILITY_ALPHA_PER_EMPTY per empty square.
 STABILITY_ALPHA_PER_EMPTY = 2
 STABILITY_LAST5_ALPHA = 8  # the threshold with five empty squares
 QUADRANT1, QUADRANT2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)

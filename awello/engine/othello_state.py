@@ -17,7 +17,7 @@ from awello.layout import Int16, Layout, atomic_clear, atomic_set, record_at
 EMPTIES_SLOTS = 65  # one for each number of empty squares, 0 to 64
 MAX_MOVES = 64  # one per square: boards that cannot occur in a game can have more than 33 moves
 MAX_THREADS = 64
-ENDGAME_TT_BITS = 14  # binary logarithm of the number of entries, which take 400 KB and fit into the level-2 cache
+ENDGAME_TT_BITS = 14  # binary logarithm of the number of entries, which take 384 KiB and fit into the level-2 cache
 BUSY_SLOTS = 1 << 12  # far more than all threads need at the same time
 QUADRANT_CORNERS = U(0x0000001100000011)  # one square of each quadrant
 

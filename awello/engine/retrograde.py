@@ -252,7 +252,7 @@ def refute_quiet_move(index: int, part: LayerPart) -> bool:
 
 @kernel("int64(uint64, uint64, LayerPart)")
 def find_quiet_win(own: U, opp: U, part: LayerPart) -> int:
-    """Return the last quiet move that leads to a position lost by the current value."""
+    """Return the highest-numbered quiet move that leads to a position lost by the current value."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = bit_scan(moves)
@@ -383,7 +383,7 @@ def settle_part(rows: Words, part: LayerPart) -> int:
 
 @kernel("void(uint8[::1], int64)")
 def settle_draws(table: Bytes, seeds: int) -> None:
-    """Set the value of all positions of a layer that were never settled to 0."""
+    """Give the value 0 to all positions of a layer that were never settled."""
     for index in range(LAYER_OFFSETS[seeds], LAYER_OFFSETS[seeds + 1]):
         if table[U(index)] >= FIRST_OPEN_CODE:
             table[U(index)] = 0

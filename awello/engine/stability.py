@@ -12,7 +12,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout, UInt8
 
 COLUMN_A, COLUMN_H, BORDER = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
-COLUMN_TO_BYTE, BYTE_TO_COLUMN = U(0x0102040810204080), U(0x0002040810204081)  # multipliers
+COLUMN_TO_BYTE, BYTE_TO_COLUMN = U(0x0102040810204080), U(0x0002040810204081)  # see `column_of` and `to_column`
 EDGE_MASK = U(0xFF)
 
 
@@ -67,13 +67,13 @@ def fill_edge_table(edges: EdgeTable) -> None:
 
 @kernel("uint64(uint64)", inline=True)
 def column_of(word: U) -> U:
-    """Return column a as a byte."""
+    """Return column a of a board as a byte."""
     return (word & COLUMN_A) * COLUMN_TO_BYTE >> U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
 def to_column(edge: U) -> U:
-    """Return a word whose column a is this byte."""
+    """Return a board whose column a is this byte and whose other squares are empty."""
     return (edge & U(127)) * BYTE_TO_COLUMN & COLUMN_A | edge >> U(7) << U(56)
 
 

@@ -207,7 +207,8 @@ def _read_header(game: Game, file: Path) -> tuple[int, int]:
         seeds = int(words[4])
         if 1 <= seeds <= MAX_SEEDS and file.stat().st_size == HEADER_BYTES + LAYER_OFFSETS[seeds + 1]:
             return seeds, int(words[5], 16)
-    raise AwelloError(f"{file} is damaged: remove it and run 'awello tablebase build --variant {game} --seeds N'")
+    advice = f"remove it and run 'awello tablebase build --variant {game} --seeds N'"
+    raise AwelloError(f"{file} is not a valid tablebase for {game}: {advice}")
 
 
 def verify_tablebase(game: Game) -> bool:

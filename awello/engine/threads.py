@@ -37,7 +37,7 @@ class SearchRequest:
 
 
 class SearchResult(NamedTuple):
-    """The value of a search, the best move, and (Awalé only) whether the value is proven, without any estimate."""
+    """The value of a search, the best move, and (Awalé only) whether the value was found without any estimate."""
 
     value: int
     move: int

@@ -68,7 +68,7 @@ def allocate_time(clock: Clock, moves: float) -> TimeBudget:
 def has_time_for_next_depth(
     budget: TimeBudget, elapsed_seconds: float, last_seconds: float, previous_seconds: float
 ) -> bool:
-    """Return whether the next depth can finish in time, as predicted from the durations of the last two depths."""
+    """Return whether the next depth is expected to end in time, given the durations of the last two depths."""
     growth = last_seconds / previous_seconds if previous_seconds > MIN_MEASURABLE_SECONDS else DEFAULT_TIME_GROWTH
     expected = last_seconds * min(max(growth, MIN_TIME_GROWTH), MAX_TIME_GROWTH)
     return elapsed_seconds < budget.maximum and elapsed_seconds + expected <= budget.optimum

@@ -11,8 +11,10 @@ there are none, among all entries.
 
 Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers of the hash function are
 fixed and public: searches are reproducible, but an attacker can construct collisions.  A server that searches positions
-from untrusted users should use random multipliers, which are drawn for each table (`Engine(random_hash=True)`).  An
-empty entry consists of two zeros; it matches hash 0, but data of 0 mean that nothing is stored.
+from untrusted users should use random multipliers, which are drawn for each table (`Engine(random_hash=True)`).
+
+An empty entry consists of two zeros, so it matches a position with hash 0.  This does no harm: `probe_tt` then returns
+its data, 0, which mean that the table has no entry for the position.
 """
 
 import secrets
@@ -74,7 +76,7 @@ def find_bucket(key: U, state: OthelloState) -> TableBucket:
 
 @kernel("int64(TableBucket, uint64)", inline=True)
 def probe_tt(bucket: TableBucket, key: U) -> int:
-    """Return the entry of the position with this hash, as its data, or 0."""
+    """Return the data of the entry for the position with this hash, or 0 if the table has no entry for it."""
     for index in range(ENTRIES_PER_BUCKET):
         stored = bucket.entries[U(index)]
         data = stored.packed

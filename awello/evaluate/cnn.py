@@ -87,5 +87,6 @@ def load_cnn_file(file: Path, threads: int = 1) -> Cnn:
     except Exception:  # onnxruntime has no common exception class for invalid files
         valid = False
     if not valid:
-        raise ConfigError(f"{str(file)!r} is not a convolutional network: train one with 'awello train cnn'")
+        problem = "cannot be read or is not a convolutional network"
+        raise ConfigError(f"{str(file)!r} {problem}: train one with 'awello train cnn'")
     return Cnn(session)

@@ -60,7 +60,7 @@ class Heuristic:
     thresholds: tuple[int, int] = (30, 55)
     """The numbers of discs at which `mixed` and `tactical` switch to their next phase."""
     corners: int = 0
-    """The value of each corner for `mobility`."""
+    """The value of each corner for `mobility` and for the mobility phase of `mixed`."""
     weights: tuple[int, ...] = ()
     """Awalé: for each feature, the weights for the player and for the opponent; default: the shipped weights."""
 
@@ -108,7 +108,8 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
         return tuple(int(np.int64(number)) for number in content)  # kernels use 64-bit integers
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         advice = "choose a file that 'awello train' wrote for this player"
-        raise ConfigError(f"{file!r} does not contain the {' of '.join(keys)}: {advice}") from None
+        problem = f"cannot be read or does not contain the {' of '.join(keys)}"
+        raise ConfigError(f"{file!r} {problem}: {advice}") from None
 
 
 class Evaluator:

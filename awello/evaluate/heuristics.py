@@ -43,7 +43,7 @@ class HeuristicState(Layout):
     row_values: Annotated[list[list[Int32]], 8, 256]
     mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves
     absolute_from: int  # the number of discs from which `mixed` and `tactical` count only discs
-    corner_bonus: int  # the value of a corner for `mobility`
+    corner_bonus: int  # the value of a corner for `mobility` and `mixed`
     left_edge: U  # the squares of each edge, which depend on the size of the board
     right_edge: U
     top_edge: U

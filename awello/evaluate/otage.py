@@ -2,10 +2,10 @@
 
 *Liberties* are the empty squares around a disc; a side prefers few around its own discs.  *Squares* have values from a
 table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how much
-more often the side to move won than lost.  All terms are from the point of view of the side to move.  Changing the side
-to move changes the value of a position, and does not just negate it.  An edge and its mirror image count as the same
-pattern, as do a corner and its reflection in the diagonal.  Exchanging the side to move and the colours of all discs
-does not change a pattern either.
+more often the side to move won than lost.  All terms are from the point of view of the side to move.  If the other side
+is to move on the same board, the value is not just negated, because the patterns have other values.  An edge and its
+mirror image count as the same pattern, as do a corner and its reflection in the diagonal.  A pattern also stays the
+same if the side to move and the colours of all discs are swapped.
 
 The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
 2 for a disc of the other side.

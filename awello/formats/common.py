@@ -80,14 +80,16 @@ def format_number(number: float) -> str:
 
 
 def check_standard_othello(record: Record, format: str) -> None:
-    """Raise `NotationError` if the start is not Othello's standard one, or if a player resigned or forfeited."""
+    """Raise `NotationError` if the start is not Othello's, or a side lost by resignation, on time or by forfeit."""
     if record.start != Position.start():
         raise NotationError(
             f"{format} stores only games of Othello from the standard start, not from {record.start!r}: omit the game"
         )
     if record.loser is not None:
         reason = record.reason or "no reason given"
-        raise NotationError(f"{format} cannot store a loss by resignation or forfeit ({reason}): omit the game")
+        raise NotationError(
+            f"{format} cannot store a loss by resignation, on time or by forfeit ({reason}): omit the game"
+        )
 
 
 def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:

@@ -198,7 +198,7 @@ def _has_discs(letters: str) -> bool:
 
 
 def _find_side_to_move(text: str, rest: str = "") -> int | None:
-    """Return the side to move, or None if the text does not tell.
+    """Return the side to move, or None if the text does not name it.
 
     The first word of `rest` can be the side, such as `X`; otherwise `text` can contain words such as `Black to move`.
     """
@@ -237,7 +237,10 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
 
 
 def _guess_game(text: str) -> Game:
-    """Guess the game: the whole text is a transcript of it, or else most possible moves in the text belong to it."""
+    """Guess whether the moves in a text are those of Othello or of Awalé.
+
+    Returns the game of which the whole text is a transcript, or else the game with more possible moves in the text.
+    """
     for game in DEFAULT_BY_FAMILY.values():
         names, rest = split_transcript(text, game)
         if names and not rest:

@@ -230,7 +230,8 @@ def format_ggf(record: Record) -> str:
     for name, value in record.tags.items():
         if name in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name, re.A):
             raise NotationError(
-                f"GGF cannot store a tag named {name!r}: choose another name, using only letters and digits"
+                f"GGF cannot store a tag named {name!r}: choose another name, which must start with a letter and "
+                "contain only letters and digits"
             )
         if name not in GGF_TAGS and name != PAIR_TAG:
             fields[name] = value

@@ -210,7 +210,8 @@ def format_ogn(record: Record) -> str:
         )
     if wrong := [tag for tag in record.tags if tag in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
         raise NotationError(
-            f"OGN cannot store a tag named {wrong[0]!r}: choose another name, using only letters, digits and _"
+            f"OGN cannot store a tag named {wrong[0]!r}: choose another name, which must start with a letter or _ and "
+            "contain only letters, digits and _"
         )
     result = record.tags.get("Result") or _format_result(record)
     tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER_TAGS, "?") | {"Result": result}

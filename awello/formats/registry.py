@@ -38,7 +38,7 @@ class Format:
     write: Callable[[Iterable[Record]], dict[str, bytes]]
     """Returns the contents of the written files by file extension: one file, or three files for WTHOR."""
     matches: Callable[[bytes], object]
-    """Whether the beginning of a file identifies this format."""
+    """Returns a true value if the content of a file identifies this format."""
 
 
 def _make_text_format(
@@ -102,7 +102,7 @@ def find_format(name: str) -> Format:
 
 
 def detect_format(content: bytes, file_name: str = "") -> Format:
-    """Detect the format of a file by its content or its extension; transcripts, which match loosely, are tried last."""
+    """Detect a file's format by its content, then its extension; the loose pattern of transcripts is tried last."""
     *strong, weak = FORMATS.values()
     by_suffix = [
         format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)

@@ -1,4 +1,4 @@
-"""Transcripts: the joined moves of a game, `f5d6c3` or `FfBeBc`.
+"""Transcripts: the joined moves of a game, such as `f5d6c3` or `FfBeBc`.
 
 Passes are usually omitted in Othello; the reader inserts them where necessary.  The reader ignores spaces, move numbers
 and, in Othello, case.  In Awalé, upper-case letters are South's pits and lower-case letters are North's.
@@ -15,7 +15,7 @@ from awello.rules.othello import PASS_NAMES
 
 MOVE_PATTERNS = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
 MOVES_ADVICE = "write moves such as f5d6c3 or FfBe"
-MAX_QUOTED_CHARS = 24  # characters of a word that is not a move
+MAX_QUOTED_CHARS = 24  # characters of an invalid move that error messages quote
 SEPARATOR_PATTERN = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation between moves
 
 

@@ -121,6 +121,7 @@ def _format_suffix(record: Record) -> str:
     is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])
     if is_moves or "#" in text or len(text) > MAX_GAME_CHARS // 2 or _parse_tags(text.split()) != kept:
         raise NotationError(
-            f"a list cannot store {text[:40]!r}: give a difference and a one-line note that do not look like moves"
+            f"a list cannot store {text[:40]!r} after the moves: give a difference of one or two digits and a short "
+            "one-line note without #, repeated spaces, or a move or number at the beginning"
         )
     return text

@@ -123,7 +123,9 @@ def _parse_moves(row: bytes, start: Position) -> tuple[int, ...]:
     squares = given.translate(SQUARE_BY_BYTE)
     invalid = squares.find(INVALID_SQUARE)
     if invalid >= 0:
-        raise NotationError(f"expected a row and a column of 1 to 8 as move {invalid + 1}, found {given[invalid]:02d}")
+        raise NotationError(
+            f"expected a row and a column from 1 to 8 as move {invalid + 1}, found {given[invalid]:02d}"
+        )
     return restore_passes(start, memoryview(squares))
 
 
@@ -143,7 +145,7 @@ def parse_names(content: bytes) -> WthorNames:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
-    """Format a `.wtb` file; a missing tag is written as 0, but a missing `Score` as Black's final score."""
+    """Format a `.wtb` file; a missing number is written as 0, but a missing `Score` as Black's final score."""
     rows = [_format_row(record) for record in records]
     yield HEADER_STRUCT.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
@@ -202,7 +204,7 @@ def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
         years.add(int(year[0]) if year else 0)
         rows.append(replace(record, tags=tags))
     if len(years) > 1:
-        listed = ", ".join(map(str, sorted(years)))
+        listed = ", ".join(str(year or "unknown") for year in sorted(years))
         raise NotationError(
             f"a WTHOR file stores games of one year: write the games of each year ({listed}) to a separate file"
         )

@@ -161,7 +161,7 @@ STATISTIC_NAMES = ("max", "mean", "std")
 RATIO_REMARK = (
     "Report 0's alpha-beta cuts off only when alpha *exceeds* beta, not when they are equal. It visits more nodes, "
     'especially with heuristics that have few distinct values. The columns "strict cutoff" show its nodes. The column '
-    '"mean, %" shows the nodes of an alpha-beta that cuts off as soon as alpha reaches beta; both versions find the '
+    '"mean, %" shows the nodes of the version that cuts off as soon as alpha reaches beta; both versions find the '
     'same values. In the following cases, the column "mean, %" differs from the mean in report 0 by more than a factor '
     "of two:"
 )
@@ -178,7 +178,7 @@ def _describe_difference(
     pruned, strict, published_percent = percents
     if published_percent / 2 <= pruned <= 2 * published_percent:
         return []
-    shares = f"{pruned:.2f} % here, {published_percent} % in report 0. Strict cutoff: {strict:.2f} %"
+    shares = f"{pruned:.2f} % here, {published_percent} % in report 0; {strict:.2f} % with the strict cutoff"
     line = f"- depth {depth}, {heuristic}: {shares}"
     if published_percent / 2 <= strict <= 2 * published_percent:
         return [f"{line}, which is close to report 0."]

@@ -319,7 +319,7 @@ def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResul
     many, few, *_ = (next(iter(of.values())).games for of in against.values())
     report.add_text(
         "## Against the champion",
-        "Level n of the champion searches n plies; with 2n empty squares or fewer, it searches to the end of the game. "
+        "Level n of the champion searches n plies; with 2n empty squares or fewer, it solves the game exactly. "
         "Two players search with the network: `cnn-value` by alpha-beta with the network's value at the leaves, "
         "`puct:cnn` by Monte Carlo tree search with the network's policy and value. These two are slower and play "
         f"{few} games against each level; `{policy_player}` plays {many} games. A player equals the level against "

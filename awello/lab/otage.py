@@ -1,4 +1,4 @@
-"""The effect of hints from the previous depth: the measurements of report 4, repeated on example trees and Othello.
+"""The effect of hints from the previous depth: the measurements of report 4, repeated on example trees and in Othello.
 
 Plain alpha-beta is compared with searches that use an increasing number of hints from the previous depth.  All searches
 must find the same values, which is checked, so their leaves can be compared.  The square order and the aspiration
@@ -36,7 +36,7 @@ GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # for report 4's game: without va
 RANDOM_TREES = 200
 DISC_RANGE = (14, 30)
 PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # in the games from which positions are sampled
-VARIATIONS_PLY = 8  # the ply of report 4's game whose variations the report shows
+VARIATIONS_PLY = 8  # report 4 shows the variations of the position after this many plies of its game
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def search_position(position: Position, kind: str, number: int, names: Sequence[
 
 @cache
 def _make_search(name: str) -> IterativeDeepening:
-    """Return the search with this name, which is made once per process."""
+    """Return the search with this name; it is made only once per process."""
     return IterativeDeepening(OtageMemory(), SEARCHES[name])
 
 

@@ -27,8 +27,8 @@ SAMPLED_EMPTIES = range(12, 57, 4)
 MAX_SOLVED_EMPTIES = 20  # positions with at most this many empty squares are also solved
 RANDOM_MOVE_SHARE = 0.25  # share of random moves in the games
 MIN_DEVIATION = 1.5  # lower bound of all deviations, in discs
-# The number of empty squares, the greater depth and the lower depth; the depth of a solved position is its number of
-# empty squares.
+# A pair of searches: the number of empty squares, the greater depth and the lower depth.  The depth of a solved
+# position is its number of empty squares.
 Pair = tuple[int, int, int]
 
 
@@ -116,10 +116,10 @@ def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dic
             [*pair, len(differences[pair]), value, fits[kind].predict(pair)] for pair, value in sorted(measured.items())
         ]
         header = ["empty squares", "greater depth", "lower depth", "positions", "deviation, discs", "fitted"]
-        report.add_table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
+        report.add_table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end of the game'}", header, rows)
     for kind, fitted in fits.items():
         listed = ", ".join(f"{name} {coefficient}" for name, coefficient in fitted.coefficients.items())
-        target = "a depth" if kind == "depth" else "the end"
+        target = "a depth" if kind == "depth" else "the end of the game"
         report.add_text(
             f"Coefficients for searches to {target}: {listed}; root mean square error {fitted.error:.2f} discs"
         )

@@ -47,7 +47,7 @@ def write_plot(path: Path, draw: Draw) -> None:
         with replace_atomically(path) as file:
             _make_figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
     except OSError as error:
-        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
+        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}; choose another file") from None
 
 
 def _make_figure(draw: Draw) -> Any:

@@ -25,7 +25,7 @@ GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
 def format_summary(name: str, summary: ReviewSummary, unit: str) -> str:
     """Format the summary of a side in one line; `unit` is discs or seeds."""
     if not summary.moves:
-        return f"{name}: no move with a choice to review"
+        return f"{name}: no moves to review (forced moves do not count)"
     loss = f"average loss {summary.mean_loss:.2f} {unit} per move"
     marks = f"{summary.inaccuracies} ?!, {summary.mistakes} ?, {summary.blunders} ??"
     return f"{name}: accuracy {summary.accuracy:.1f} %, {loss}; {marks}"
@@ -116,7 +116,7 @@ def _format_scale(section: range, bar_width: int) -> str:
 
 
 def plot_review(axes: Any, reviews: Sequence[MoveReview]) -> None:
-    """Plot the value after each move, with dots for mistakes and shading for solved positions."""
+    """Plot the value after each move; mark inaccuracies, mistakes and blunders by dots, and exact values by shading."""
     game = reviews[0].position.game
     first, unit = game.sides[0], game.adapter.unit
     axes.axhline(0, color="#888", linewidth=1)

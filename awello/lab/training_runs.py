@@ -1,7 +1,7 @@
 """Training runs of the convolutional network: learning curves, final accuracy, and snapshots.
 
 The folder of a run contains `curves.jsonl`, `report.json` and the snapshots in `snapshots/`.  The results of four runs
-are shipped in `data/cnn-training-runs.json`, so that their curves can be drawn without those folders.
+are shipped in `data/cnn-training-runs.json`, so that their curves can be drawn without the folders of the runs.
 """
 
 import json

@@ -33,7 +33,7 @@ from awello.rules.game import Game
 
 AUTOPLAY_EVENT = "Autoplay"
 GAMES_PER_ROUND = 20  # games between two updates of the memory
-EXPLORATION_PERCENT = 15  # percentage of opening moves that are second choices
+EXPLORATION_PERCENT = 15  # percentage of opening moves that are the second choice of the search
 FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays this one
 
 
@@ -74,13 +74,13 @@ class AutoplayPlan(GamePlan):
         return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Return no settings, because a run can be resumed with another limit, seed or number of openings."""
+        """Return an empty dictionary, so that a run can be resumed with another limit, seed or number of openings."""
         return {}
 
 
 @lru_cache(1)
 def list_openings(plies: int) -> list[tuple[int, ...]]:
-    """List all sequences of `plies` moves that begin with `FIRST_MOVE`: 2,050 sequences of six moves."""
+    """List all sequences of `plies` moves that begin with `FIRST_MOVE`; there are 2,050 sequences of six moves."""
     start = Position.start()
     lines = [((move := start.parse_move(FIRST_MOVE)),)] if plies else []
     return [extended for line in lines for extended in _extend(line, start.after(move), plies - 1)]

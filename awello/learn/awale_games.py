@@ -11,8 +11,8 @@ from awello.layout import Layout
 from awello.rules.awale import BYTE_MASK, count_seeds, legal_moves, sow
 from awello.search.uct import pick_random_move, xorshift
 
-MAX_GAME_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
-PRESEARCH_REDUCTION_PLIES = 4  # for move ordering, each position is first searched this many plies less deeply
+MAX_GAME_PLIES = 200  # after this many plies, a game is cut off; the seeds on the board then count for neither side
+PRESEARCH_REDUCTION_PLIES = 4  # each position is first searched this many plies less deeply, for move ordering
 
 
 class PlayedPosition(Layout):
@@ -25,7 +25,7 @@ class PlayedPosition(Layout):
     captured: int
     """Seeds captured by the best move."""
     td_lambda: float
-    """Weight of the result of playing on in `value`; the value of the search has the remaining weight."""
+    """Share of `value` that is the result of playing on; the rest is the value of the search."""
 
 
 PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
@@ -33,7 +33,7 @@ PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Search a position; record its value and the number of seeds that the best move captures.
+    """Search a position; record it with its value and the number of seeds that the best move captures.
 
     `state.root_best_pit` receives the best move.
     """

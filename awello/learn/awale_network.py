@@ -1,9 +1,9 @@
 """Train the small network of Awalé's champion by self-play.
 
-In each round, the current network (`evaluate.awale_network`) plays games of every variant from random openings.  Every
-position whose best move captures nothing becomes an example, because the search evaluates only quiet positions.  The
-target is the value of a search, mixed with the outcome of the game (TD(lambda)).  Then the network is trained on
-random batches of the latest examples (Adam).  The error on a round's games is measured before the network is trained on
+In each round, the current network (`evaluate.awale_network`) plays games of every variant from random openings.  Only
+positions whose best move captures nothing become examples, because the search evaluates only quiet positions.  The
+target is the value of a search, mixed with the outcome of the game (TD(lambda)).  Then the network is trained with Adam
+on random batches of the latest examples.  The error on a round's games is measured before the network is trained on
 them.
 """
 
@@ -47,7 +47,7 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 GAMES_PER_VARIANT = 320  # in each round
 SEARCH_DEPTH = 8
 MAX_OPENING_PLIES = 30  # openings are random and shorter than this
-RANDOM_MOVES_PER_256 = 16  # after the opening
+RANDOM_MOVES_PER_256 = 16  # average number of random moves in 256 moves after the opening
 TD_LAMBDA = 0.7  # weight of the result of playing on in a training target
 TASKS_PER_VARIANT = 4  # the games of a round are split into this many tasks for the threads
 BUFFER_EXAMPLES = 1_000_000
@@ -96,7 +96,7 @@ class AwaleNetworkTraining:
         return predicted
 
     def add(self, boards: Words, values: Float32Array) -> None:
-        """Add examples to the buffer, dropping the oldest ones."""
+        """Add examples to the buffer, which keeps only the latest `BUFFER_EXAMPLES`."""
         self.boards = np.concatenate([self.boards, boards])[-BUFFER_EXAMPLES:]
         self.values = np.concatenate([self.values, values])[-BUFFER_EXAMPLES:]
 
@@ -171,7 +171,10 @@ def learning_rate_at(done: float) -> float:
 def train(
     network: AwaleNetworkTraining, rounds: int, threads: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Train until `rounds` rounds, including those of earlier calls, are complete; call `on_progress(1)` after each."""
+    """Train until `rounds` rounds, including those of earlier calls, are complete; yield the result of each new round.
+
+    `on_progress` is called with 1 after each round.
+    """
     pool = ThreadPoolExecutor(threads)
     try:
         while network.rounds < rounds:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CnnConfig:
-    """All settings that determine the weights.  A checkpoint can be resumed only with the same settings."""
+    """All settings that determine the weights.  A training run can be resumed only with the same settings."""
 
     network: str = "residual"
     """`residual`, or `report0` for the network of report 0."""

@@ -65,7 +65,7 @@ def pack_games(records: Iterable[Record]) -> Arrays:
     if not rows:
         raise ConfigError(
             "found no games of Othello from the standard start position: "
-            "give WTHOR files, a folder of them, or an archive"
+            "give other WTHOR files, or a folder or archive that contains such games"
         )
     moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
     positions = collect_positions(moves)

@@ -56,15 +56,16 @@ class GameArrays:
                 return GameArrays(*(content[field.name] for field in fields(GameArrays)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile):
             raise ConfigError(
-                f"cannot read games from {str(file)!r}: create the file with 'awello train cnn'"
+                f"cannot read games from {str(file)!r}: give a file of games written by 'awello train cnn'"
             ) from None
 
 
 def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
-    """Split games into training, validation and test set; games with the same moves stay together.
+    """Split games into a training, a validation and a test set.
 
     The test set consists of the games from `FIRST_TEST_YEAR` on.  If too few or too many games are that recent, as in
-    a personal archive, or if the years are missing, the test set is a random tenth of the games.
+    a personal archive, or if the years are missing, the test set is a random tenth of the games.  Games with the same
+    moves stay together, except that the split by year can separate them.
     """
     random_value = np.random.default_rng(seed).random(int(games.moves_id.max()) + 1)[games.moves_id]
     test = games.year >= FIRST_TEST_YEAR
@@ -218,7 +219,7 @@ class DatasetSplit:
 # ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
 def build_symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return two tables with one row per symmetry: the old square of each new one, and the inverse mapping."""
+    """Return two tables with one row per symmetry: from new squares to old ones, and from old squares to new ones."""
     board = torch.arange(64).view(8, 8)
     rotations = [torch.rot90(board, turns) for turns in range(4)]
     squares = torch.stack([view.flatten() for view in [*rotations, *(view.flip(1) for view in rotations)]])

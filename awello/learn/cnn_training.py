@@ -4,7 +4,7 @@ The network is a tower of residual blocks; its input is the board from the mover
 learns from all moves, but has separate heads for the moves of winners and losers: losers' moves train the tower, but
 not the head that predicts winners' moves.  A third head predicts the winner.  A small network learns more from a large
 one, its teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more
-information than the move played.
+information than the move played.  If a loser moved, the policy target is the teacher's prediction alone.
 
 All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The result is the moving average of
 the weights at the step where its accuracy on the validation set was best.  A training run that is resumed from its
@@ -169,11 +169,12 @@ class CnnTraining:
         """Wait for the device, and raise `ConfigError` if the loss is not finite."""
         if not math.isfinite(float(self.loss_sums.sum())):
             raise ConfigError(
-                f"the loss is not finite near step {self.step}: use a lower --learning-rate or fewer --blocks"
+                f"the loss is not finite near step {self.step}: train with fewer --blocks or, if you run "
+                "awello.learn.cnn_training, with a lower --learning-rate"
             )
 
     def evaluate(self, last_step: int) -> Row:
-        """Evaluate the averaged weights on the validation set; the losses are means since step `last_step`."""
+        """Evaluate the averaged weights on the validation set; the losses are those of training since `last_step`."""
         predictions = evaluate(self.config, self.average, self.validation_set)
         row = {
             name: share
@@ -213,7 +214,7 @@ class CnnTraining:
         return [len(self.training_set), int(self.training_set.own.sum())]
 
     def load_checkpoint(self, file: Path) -> None:
-        """Resume from a checkpoint."""
+        """Restore the training state from a checkpoint; raise `ConfigError` if it does not belong to this run."""
         content = read_checkpoint(file, self.config, self.device)
         if content["positions"] != self.fingerprint:
             raise ConfigError(
@@ -379,7 +380,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--max-minutes", type=float, default=0, help="minutes after which this run stops; default: 0, no limit"
     )
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument(
+        "--device",
+        default="cuda" if torch.cuda.is_available() else "cpu",
+        help="PyTorch device; default: cuda if available, else cpu",
+    )
     parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
     choices = {
         "network": ["residual", "report0"],

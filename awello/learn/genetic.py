@@ -2,9 +2,9 @@
 
 An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are drawn as
 *opponents*; the *reference opponent* is a search to a fixed depth.  Every individual plays two games against each
-opponent and two against the reference opponent, which count double.  Then the best half breeds.  All random choices are
-derived from the seed and the number of the generation, so only the individuals are saved, and the results are the same
-for any number of worker processes.  `otage_factors` learns Otage's factors with the same algorithm.
+opponent, and two games that count double against the reference opponent.  Then the best half breeds.  All random
+choices are derived from the seed and the number of the generation, so only the individuals are saved, and the results
+are the same for any number of worker processes.  `otage_factors` learns Otage's factors with the same algorithm.
 """
 
 import json
@@ -104,7 +104,7 @@ class GeneticConfig:
         return Position.start(self.game)
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
-        """Make the search of an individual, which has a node budget."""
+        """Make the search of an individual, with a node budget."""
         search = BudgetSearch(self.game, self.make_heuristic(genes))
         return lambda position: search.search_budget(position, self.nodes).best_moves
 
@@ -116,7 +116,7 @@ class GeneticConfig:
 
 @dataclass
 class Generation:
-    """Statistics of a generation: the fitness of the best individual so far, and the mean fitness of the population."""
+    """Statistics of a generation: the fitness and weights of the best individual so far, and the mean fitness."""
 
     best: int
     mean: float

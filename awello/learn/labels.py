@@ -26,7 +26,7 @@ from awello.rules.game import Game
 MAX_SOLVED_EMPTIES = 12  # positions with at most this many empties are solved
 MAX_ENDGAME_EMPTIES = 15  # positions with more empties, but at most this many, are searched to the end with ProbCut
 ENDGAME_SELECTIVITY = 2
-BATCH_POSITIONS = 500  # the table is cleared before each batch, so labels do not depend on the thread count
+BATCH_POSITIONS = 500  # labels do not depend on the thread count, because the TT is cleared before each batch
 
 
 class PositionLabeller:

@@ -22,7 +22,7 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # the gene that means the default factor; kernels represent all multiples of 1/8 of it exactly
+FACTOR_STEPS = 8  # the gene of the default factor; kernels represent all multiples of 1/8 of this factor exactly
 OPENING_PLIES = 8  # number of random first moves; without them, all games of two individuals would be the same
 
 

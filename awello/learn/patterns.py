@@ -105,7 +105,7 @@ class PatternTraining:
         self.held_out = rng.random(config.games) < HELD_OUT_SHARE
 
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
-        """Run the remaining steps.
+        """Run the remaining steps; yield the result of each.
 
         Positions are labelled by search in groups with equal numbers of empty squares; `on_progress` receives the
         number labelled so far in the current group.

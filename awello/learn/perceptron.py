@@ -1,9 +1,10 @@
 """Train a perceptron from scratch by self-play (a small AlphaZero; after report 1, with corrections).
 
-Play some games, add their positions to a replay buffer, train on samples from it, and repeat until the time is spent.
-The loss is the cross-entropy of the moves, plus the squared error of the value, plus weight decay.  For numerical
-stability, inputs are normalised, the largest logit is subtracted before the softmax, gradients are clipped, and weights
-are clipped at `MAX_WEIGHT`; every step is also checked for values that are not finite.
+Until its time is spent, the training repeats three steps: it plays some games, adds their positions to a replay buffer,
+and trains on samples from this buffer.  The loss is the cross-entropy of the moves, plus the squared error of the
+value, plus weight decay.  For numerical stability, inputs are normalised, the largest logit is subtracted before the
+softmax, gradients are clipped, and weights are clipped at `MAX_WEIGHT`; every step is also checked for values that are
+not finite.
 """
 
 import math
@@ -30,7 +31,7 @@ from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
 SIMULATIONS_PER_MOVE = 100
 ROOT_NOISE_SHARE = 0.25  # share of noise in the root priors
-SAMPLED_PLIES = 16  # first plies of a game, whose moves are sampled in proportion to their visits
+SAMPLED_PLIES = 16  # number of first plies whose moves are sampled in proportion to their visits
 GAMES_PER_ITERATION = 16  # between two phases of training
 BUFFER_POSITIONS = 200_000
 SAMPLES_PER_POSITION = 6
@@ -232,7 +233,7 @@ class PerceptronLearner:
         loss, gradient = compute_gradient(self.perceptron, weights, batch, self.dropout, rng)
         length = float(np.sqrt(np.sum(np.square(gradient, dtype=np.float64))))
         if not (np.isfinite(loss.total) and np.isfinite(length)):
-            raise ConfigError(f"the loss is not finite in step {self.steps}: train with fewer layers")
+            raise ConfigError(f"the loss is not finite in step {self.steps}: train with fewer --layers")
         gradient *= min(1.0, MAX_GRADIENT_NORM / max(length, 1e-12))
         self.steps += 1
         self.mean += 0.1 * (gradient - self.mean)
@@ -241,7 +242,7 @@ class PerceptronLearner:
         weights -= (rate * mean / (np.sqrt(square) + 1e-8)).astype(np.float32)
         np.clip(weights, -MAX_WEIGHT, MAX_WEIGHT, out=weights)
         if not np.isfinite(weights).all():
-            raise ConfigError(f"a weight is not finite after step {self.steps}: train with fewer layers")
+            raise ConfigError(f"a weight is not finite after step {self.steps}: train with fewer --layers")
         return loss
 
 
@@ -270,7 +271,8 @@ def train(
 ) -> Iterator[TrainingProgress]:
     """Train until `seconds` have been spent, including earlier runs; resume from the checkpoint if there is one.
 
-    `on_progress` receives the seconds since its last call; the first call receives the seconds of earlier runs.
+    Yields about `REPORT_COUNT` reports at regular intervals.  `on_progress` receives the seconds since its last call;
+    the first call receives the seconds of earlier runs.
     """
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
@@ -312,7 +314,7 @@ def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float
 def load_checkpoint(
     checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
 ) -> tuple[PerceptronLearner, float, int]:
-    """Load the learner, the seconds spent and the games played; start anew if there is no checkpoint."""
+    """Load the learner, the seconds spent and the games played; if there is no checkpoint, return a new learner."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     perceptron = load_perceptron_file(checkpoint)

@@ -40,8 +40,8 @@ def read_games(source: Path) -> Games:
             raise ConfigError(f"cannot read games from {str(source)!r}: give transcripts or a WTHOR file") from None
     if not sum(map(len, games)):
         raise ConfigError(
-            f"found no games in {source}: give a folder with games.jsonl, wthor/*.wtb or games/*.gz, "
-            "or a file with one game per line"
+            f"found no games in {source}: give a WTHOR file, a file with one transcript per line, "
+            "or a folder with games.jsonl, wthor/*.wtb or games/*.gz"
         )
     return np.concatenate(games)
 
@@ -54,7 +54,7 @@ def _read_wthor(file: Path) -> Games:
 
 
 def _read_texts(file: Path) -> Games:
-    """Read one game per line, as JSON or with the moves as the first word; `#` starts a comment line."""
+    """Read one game per line, as JSON or with the moves as the first word; `#` starts a comment."""
     rows = []
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
         for line in lines:
@@ -70,7 +70,7 @@ def _read_texts(file: Path) -> Games:
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions of games, except forced passes, with the final margin for the mover and the number of the game."""
+    """Positions in which a game's mover can place a disc, with the final margin for the mover and the game's number."""
 
     own: Words
     opp: Words
@@ -124,7 +124,7 @@ def collect_positions(games: Games) -> PositionSet:
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
 def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> None:
-    """Play random moves from each position; clear the board if a mover has no move at the start or after any move."""
+    """Play random moves from each position; clear its board if a mover has no move, before or after any of them."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         moves = find_moves(own, opp)

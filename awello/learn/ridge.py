@@ -3,7 +3,7 @@
 The fit minimises the squared residuals, plus `strength` times the squared distance of the weights from their initial
 values: a weight used by n examples moves about n / (n + strength) of the way to the value that fits them best.  The
 conjugate gradient method (Hestenes and Stiefel, 1952), preconditioned by the number of uses of each weight, needs about
-a dozen iterations with two passes over the examples each.
+a dozen iterations, each with two passes over the examples.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def sum_weights(indices: Int32Array, weights: Float32Array, values: Float32Array
 
 @kernel("void(int32[:, ::1], float32[::1], float32[::1])")
 def scatter_values(indices: Int32Array, values: Float32Array, sums: Float32Array) -> None:
-    """Add the value of each example to the sums of all its weights."""
+    """Add the value of each example to the sum of each of its weights."""
     for example in range(indices.shape[0]):
         value = values[example]
         for column in range(indices.shape[1]):

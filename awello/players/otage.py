@@ -84,7 +84,7 @@ class OtagePlayer(Player):
         self.ponder_thread: threading.Thread | None = None
         self.expected_position: Position | None = None
         self.ponder_iterations: list[Iteration] = []  # search results for the expected position, one per depth
-        self.depths: dict[Position, int] = {}  # search depths in this game, without forced, book and solved moves
+        self.depths: dict[Position, int] = {}  # search depths in this game, except for forced, book and solved moves
         self.results: dict[str, list[float]] = {}  # each opponent's points in all games, by the opponent's name
         self.memory_read_at = 0  # modification time of the memory file when it was read, in nanoseconds
 
@@ -101,7 +101,7 @@ class OtagePlayer(Player):
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
                 advice = f"create it with 'awello autoplay --out {self.memory}'"
-                raise SpecError(f"memory folder {self.memory!r} does not exist: {advice}")
+                raise SpecError(f"memory folder {self.memory!r} does not exist or is not a folder: {advice}")
             self.memory_read_at = self._read_memory_time()
             memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
             archive = self.archive or (str(folder / ARCHIVE_FILE) if (folder / ARCHIVE_FILE).exists() else "")

@@ -47,7 +47,7 @@ class Resignation(Exception):
 
 
 class Forfeit(Exception):
-    """Raised by a player that fails to make a legal move: it loses the current game, and the match continues."""
+    """Raised if a player fails or exceeds a limit: it loses the current game, and the match continues."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)
@@ -118,7 +118,7 @@ def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
     def add(player_class: PlayerClass) -> PlayerClass:
         if not re.fullmatch(NAME_PATTERN, name) or not is_dataclass(player_class):
             raise SpecError(
-                f"player {name!r} must be a dataclass, and its name must start with a letter "
+                f"player {name!r} must be a dataclass, and its name must start with a lowercase letter "
                 "and contain only lowercase letters, digits, - and _"
             )
         if name in REGISTRY and REGISTRY[name].player_class.__qualname__ != player_class.__qualname__:

@@ -37,7 +37,7 @@ CLAIM_MARGIN_SECONDS = 0.2  # added to the delay of a claim, so that it is not t
 BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
 POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
-ABORTED = "aborted"  # why a game ended without a result; the bot does not learn from such games
+ABORTED = "aborted"  # the reason of games without a result, from which the bot does not learn
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -113,7 +113,7 @@ class ClubBot:
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.pending.clear()  # the club resends the state of every game
+        self.pending.clear()  # requests are not repeated, because the club resends the state of every game
         async for text in socket:
             message: Message = json.loads(text)
             match None if "id" in message else message["type"]:
@@ -229,7 +229,7 @@ class ClubBot:
             self.searches[number] = self._schedule(self._choose_move, state, self.players[number])
 
     async def _make_player(self, state: Message, learning: list[Task[None]]) -> Player:
-        """Make the player of a new game, once all players have learned from earlier games."""
+        """Make the player of a new game, once all players have learnt from earlier games."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
@@ -304,7 +304,7 @@ def make_websocket_url(server: str) -> str:
 
 
 def describe_failure(error: OSError | InvalidHandshake) -> str:
-    """Return why a connection failed, in parentheses; empty if nothing answers at the address."""
+    """Return the cause of a failed connection in parentheses, or "" if nothing answers at the address."""
     if isinstance(error, gaierror | SSLError):
         return f" ({error.strerror})"
     return f" ({error})" if isinstance(error, InvalidHandshake) else ""
@@ -333,7 +333,7 @@ def describe_result(state: Message, names: list[str]) -> str:
 
 
 def describe_reason(code: str) -> str:
-    """Describe why a game ended; return the code itself if it is unknown, as in a newer club."""
+    """Describe why a game ended; return the code itself if it is unknown, as it may be if the club is newer."""
     return REASON_TEXTS.get(code, code)
 
 

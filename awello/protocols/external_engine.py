@@ -45,7 +45,8 @@ class ExternalEnginePlayer(Player, ABC):
     def __post_init__(self) -> None:
         self.process: LineProcess | None = None
         self.record: Record | None = None
-        self.failure: Forfeit | None = None  # a failure in `begin`, raised again at the first move to lose the game
+        # a failure in `begin`, raised again at the first move, so that the player loses the game
+        self.failure: Forfeit | None = None
 
     @abstractmethod
     def handshake(self, process: LineProcess) -> None:
@@ -103,9 +104,7 @@ class ExternalEnginePlayer(Player, ABC):
     def analyse(self, position: Position, limit: Limit, multipv: int = 1) -> Iterator[Analysis]:
         """Yield analyses of the best move until the limit is reached: its time or, without a time, its depth or level.
 
-        A level is used as a depth.
-
-        Raises `AwelloError` if the engine fails or reports no plausible value.
+        A level is used as a depth.  Raises `AwelloError` if the engine fails or reports no plausible value.
         """
         depth = limit.level if limit.depth is None else limit.depth
         if depth is None and limit.seconds is None:
@@ -148,7 +147,8 @@ class ExternalEnginePlayer(Player, ABC):
         """Raise `SpecError` for a game or a limit that the protocol does not support."""
         name, limit = self.spec.name, self.limit or Limit(seconds=0)
         if limit.seconds is None and not (self.SUPPORTS_DEPTH and limit.depth is not None):
-            raise SpecError(f"player {name} needs a time per move as its limit: write {name}@5s")
+            kinds = "a time per move or a depth" if self.SUPPORTS_DEPTH else "a time per move"
+            raise SpecError(f"player {name} needs {kinds} as its limit: write {name}@5s")
         if game not in self.GAMES:
             raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}: choose another player")
 

@@ -39,7 +39,7 @@ class LineProcess:
         try:
             self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen closes it)
         except OSError as error:
-            raise SpecError(f"cannot write to log={log}: {error.strerror}") from None
+            raise SpecError(f"cannot write to log={log}: {error.strerror}; give another file") from None
         try:
             self._process = subprocess.Popen(
                 shlex.split(command),

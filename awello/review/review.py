@@ -1,4 +1,4 @@
-"""Review a played game with the engine: the value of each move compared with the best move.
+"""Review a played game with the engine: compare the value of each move with that of the best move.
 
 Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the last
 move to the first.  The engine's transposition table then already contains the positions after a move, and the value of

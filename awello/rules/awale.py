@@ -27,7 +27,7 @@ ROW_MASK = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seed
 BYTE_ONES = U(0x010101010101)
 PIT_FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds at most 48
 AT_LEAST_1 = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
-REACHES_OTHER_ROW = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
+REACHES_OTHER_ROW = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit whose seeds reach the other row
 GATHER_FLAGS = U(0x0000040810204080)  # multiplying by it gathers the six flags in bits 49 to 54
 # For moves that end in the mover's row, `find_captured` uses byte 6 as a last pit, which never counts as holding 2 or 3
 # seeds.

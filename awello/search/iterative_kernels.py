@@ -82,7 +82,7 @@ def refutation_address(ply: int, index: int, state: IterativeState) -> int:
 
 @kernel("int64(int64, int64, IterativeState)")
 def find_child(ply: int, parent: int, state: IterativeState) -> int:
-    """Return the address of the last entry of a position, or 0."""
+    """Return the address of the last entry whose parent has this number, or 0 if there is none."""
     low, high = 0, state.refutation_counts[U(ply)]
     while low < high:
         middle = (low + high) >> 1

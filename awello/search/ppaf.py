@@ -3,8 +3,8 @@
 Playouts choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight of
 its *category*.  After each playout the policy is adapted: the weights of the winner's moves increase, and those of the
 other legal moves decrease.  In Awalé, a category consists of the pit, its number of seeds and the number of seeds in
-the pit where the last seed will land (as in report 1); in Othello, of the square and the number of discs flipped.  A
-player keeps the weights during a game.
+the pit where the last seed will land (as in report 1); in Othello, of the square and the number of discs flipped.  In
+a game, the weights carry over from one search to the next; each game starts with weights of zero.
 """
 
 from typing import Annotated

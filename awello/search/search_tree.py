@@ -2,9 +2,8 @@
 
 A `TreeSource` describes the tree: nested lists of numbers, as in a textbook, or a position and the depth of the search.
 A child that the algorithm never visits is *pruned*.  The value and the numbers of nodes and leaves are the same as
-those that the kernel in `negamax` returns if it is called with a full window.  Minimax and negamax differ only in how
-they state values and windows: minimax from the point of view of the maximiser, negamax from the point of view of the
-mover at each node.
+those of the kernel in `negamax`, called with a full window.  Minimax and negamax differ only in how they state values
+and windows: minimax from the point of view of the maximiser, negamax from the point of view of the mover at each node.
 """
 
 import json
@@ -41,7 +40,7 @@ class ListSource:
         return "MAX" if self.maximising else "MIN"
 
     def children(self) -> "list[tuple[str, TreeSource]]":
-        """Return the children, each after the name of its move; a leaf has no children."""
+        """Return the name of each move and the child to which it leads; a leaf has none."""
         parts = self.content if isinstance(self.content, list) else []
         return [("", ListSource(part, not self.maximising)) for part in parts]
 

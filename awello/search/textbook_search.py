@@ -37,7 +37,7 @@ class AlphaBetaEvaluator(Evaluator):
 
 
 TEXTBOOK_ALGORITHMS = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
-# Minimax and negamax are two names of the same search; both also exist with alpha-beta.
+# Minimax and negamax are two names for the same search; both also exist with alpha-beta.
 MINIMAX_ALGORITHMS = TEXTBOOK_ALGORITHMS[::2]
 ALPHABETA_ALGORITHMS = TEXTBOOK_ALGORITHMS[1::2]
 ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}

@@ -34,7 +34,7 @@ router = APIRouter(prefix="/api/club", tags=["club"])
 
 
 def _check_wait(seconds: float) -> None:
-    """Raise `ApiError` if the next attempt is allowed only after some seconds."""
+    """Raise `ApiError` if the client has to wait, for `seconds`, before the next attempt."""
     if seconds:
         time = f"{ceil(seconds)} s" if seconds <= 60 else f"{ceil(seconds / 60)} min"
         raise ApiError(429, "too_many_attempts", f"too many attempts: try again in {time}", time=time)
@@ -71,7 +71,7 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
         await club.write(
             lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
         )
-        raise ApiError(401, "wrong_credentials", "the name or the password is wrong")
+        raise ApiError(401, "wrong_credentials", "the name or the password is wrong: check both")
 
     def write(connection: Any) -> str:
         if accounts.load_password_hash(connection, login.name)[1] != password_hash:
@@ -88,7 +88,7 @@ async def change_password(passwords: PasswordRequest, club: RequiredClub, reques
     _, password_hash = await _load_login(club, user.name, origin)
     if not await club.run_hash(accounts.verify_password, password_hash, passwords.old):
         await club.write(lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.id))
-        raise ApiError(403, "wrong_password", "the current password is wrong")
+        raise ApiError(403, "wrong_password", "the current password is wrong: enter it again")
     new_hash = await club.run_hash(accounts.hash_password, passwords.new)
 
     def write(connection: Any) -> str:
@@ -99,7 +99,7 @@ async def change_password(passwords: PasswordRequest, club: RequiredClub, reques
 
 
 async def _load_login(club: Any, name: str, origin: LoginOrigin) -> tuple[Any, str | None]:
-    """Return the account with this name and its password hash; raise `ApiError` after too many attempts."""
+    """Return the account with this name, and its password hash; raise `ApiError` after too many attempts."""
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, password_hash = accounts.load_password_hash(connection, name)

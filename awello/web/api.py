@@ -27,12 +27,13 @@ from awello.web.request_tasks import call_in_worker, respond_with_json, run_task
 
 ABOUT = """
 The API is stateless: each request contains the start position and the moves of a game.  Moves are written in the usual
-notation, such as `f5` or `C`, and `pass`.  A value is the expected final margin of the side to move, in discs or seeds;
-it is negative if that side loses.  Errors have a code, parameters and a message in English.
+notation, such as `f5` or `C`; a pass is written as `pass`.  A value is the expected final margin of the side to move,
+in discs or seeds; it is negative if that side is expected to lose.  Errors have a code, parameters and a message in
+English.
 
-`/api/engine` is a WebSocket for results that improve while a search runs.  Send `{"id": 1, "type": "analyse", ...}` (or
-`choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop the
-search.  Every response has the id of its request.
+`/api/engine` is a WebSocket for results that improve while the search runs.  Send `{"id": 1, "type": "analyse", ...}`
+(or `choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop
+the search.  Every response has the id of its request.
 """
 
 
@@ -52,7 +53,10 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     403: {"model": ErrorJson, "description": "The request comes from another site, or is not allowed"},
     413: {"model": ErrorJson, "description": "The request is too large"},
     422: {"model": ErrorJson, "description": "The request has missing, unknown or invalid fields"},
-    503: {"model": ErrorJson, "description": "Too many searches are waiting, or a search failed"},
+    503: {
+        "model": ErrorJson,
+        "description": "The server cannot carry out the request now, for example because too many searches are waiting",
+    },
 }
 NOT_FOUND: dict[str, Any] = {"model": ErrorJson, "description": "Not found"}
 CONFLICT: dict[str, Any] = {
@@ -98,7 +102,7 @@ async def list_players() -> list[Json]:
 
 @router.post("/positions", summary="Describe the positions of a game", response_model=PositionsJson)
 async def describe_positions(request: PositionsRequest, client: Request) -> Response:
-    """Describe each position from ply `first_ply` on: the effects of legal moves, and the opening if it has a name."""
+    """Describe each position from ply `first_ply` on: the effects of its legal moves and the name of its opening."""
     return await respond_with_json(client, dump_positions, request.to_record(), request.first_ply)
 
 

@@ -32,7 +32,7 @@ RecordedName = Annotated[str, StringConstraints(max_length=120)]
 
 # ---- requests and responses -----------------------------------------------------------------------------------------
 class PlayedGameRequest(MovesRequest):
-    """A game with its players and times, and the loss if the board does not decide the result."""
+    """A game with its players and times and, if the board does not decide the result, who lost and why."""
 
     players: tuple[RecordedName | None, RecordedName | None] = Field(
         default=(None, None), description="The player who moved first comes first"

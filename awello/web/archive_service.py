@@ -89,5 +89,5 @@ class ArchiveService:
 def _unavailable_error(error: Exception | None = None) -> ApiError:
     """Return the error for clients, and log its cause."""
     if error:
-        logging.getLogger("awello").error("the archive: %s", error)
-    return ApiError(503, "archive_unavailable", "the archive cannot be used now: see the server's log")
+        logging.getLogger("awello").error("the archive is not available: %s", error)
+    return ApiError(503, "archive_unavailable", "the archive is not available: see the server's log")

@@ -114,7 +114,7 @@ async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateL
     """Authenticate a connection and serve it until it ends."""
     client_network = client_network_of(socket)
     if not club.connection_limits.take(client_network):
-        await socket.close(TRY_AGAIN)  # no reason: sending one means accepting the connection, which costs more
+        await socket.close(TRY_AGAIN)  # without a reason, which would require accepting the connection first
         return
     try:
         account = await club.authenticate(socket.headers, socket.cookies)

@@ -42,7 +42,8 @@ class ClubService:
     def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
         self.database, self.archive_service = database, archive_service
         self.open_connections = ConcurrencyLimit()  # per client network, per account, for visitors, and in total
-        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close connections
+        # For the digest of each session or token: the functions that close its connections.
+        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
         self.download_limits = RateLimits(*DOWNLOAD_RATE)
         self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*MESSAGE_RATE)
@@ -78,7 +79,10 @@ class ClubService:
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
-        """Raise `ApiError` if a rated live game contains the last position (with `whole`, any position) of a record."""
+        """Raise `ApiError` if the last position of a record may not be analysed because of a rated live game.
+
+        With `whole`, check all positions of the record.
+        """
         if self._server is None:
             return
         rated = self._server.rated_positions

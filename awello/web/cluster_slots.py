@@ -47,7 +47,7 @@ class ClusterWorkers:
             raise ConfigError(f"the scheduler at {self.address} does not answer: start it and its workers") from None
 
     async def call(self, worker: str, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function on a worker; raises `OSError` if the worker or the scheduler is lost."""
+        """Call a function on a worker; raise `OSError` if the worker or the scheduler is lost."""
         return (await self._run(lambda client: client.run(function, *args, workers=[worker])))[worker]
 
     async def _run(self, query: Callable[[Any], Any]) -> Any:

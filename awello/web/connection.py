@@ -70,7 +70,7 @@ class MessageConnection:
         return False
 
     def on_close(self) -> None:
-        """Clean up when the connection has ended, before it is closed; subclasses may override this."""
+        """Clean up after the last message, before the WebSocket is closed; subclasses may override this."""
 
     # ---- the connection ---------------------------------------------------------------------------------------------
     def close(self, reason: str) -> None:
@@ -119,7 +119,7 @@ class MessageConnection:
             self.close_reason = "too many invalid messages"
 
     async def _handle_text(self, text: str | None) -> Outgoing | None:
-        """Handle a message; return an error message if that fails."""
+        """Handle a message; if that fails, return the error message for the client."""
         request_id: RequestId = None
         allowed = self.message_limit.take() and await wait_for_network_limit(self.network_limit, text, self.cost)
         try:
@@ -195,7 +195,7 @@ def pop_request_id(fields: Fields) -> RequestId:
     """Remove the id of a request from its fields and return it."""
     request_id = fields.pop("id", None)
     if isinstance(request_id, bool) or not isinstance(request_id, int | str) or len(str(request_id)) > MAX_ID_CHARS:
-        message = f"the id is missing or invalid: give a whole number or a string, of up to {MAX_ID_CHARS} characters"
+        message = f"the id is missing or invalid: give a whole number or a string of at most {MAX_ID_CHARS} characters"
         raise InvalidMessageError(message, "invalid_id", limit=MAX_ID_CHARS)
     return request_id
 

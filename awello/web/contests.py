@@ -2,7 +2,7 @@
 
 A contest runs a tournament of the arena in a low-priority process, with its bots in sandboxes.  Its folder contains the
 configuration and every finished game, so an interrupted contest can be resumed, even after the server was killed.
-Not to be confused with the club's tournaments, in which people and bots play against each other.
+People do not take part: the tournaments for people and bots are those of the club.
 """
 
 import json

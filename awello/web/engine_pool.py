@@ -44,7 +44,7 @@ URGENT_HEAD_START = 4.0  # seconds of usage that are deducted for an urgent task
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
 REVIEW_DELAY = 3.0  # seconds that a review has to wait longer than an analysis
-OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # additional seconds that a task waits for a process other than its last
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # additional seconds that a task waits before it changes to another process
 MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task can be stopped for an urgent task of another client network
 KILL_CHARGE_SECONDS = 3.0  # seconds that a client network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
@@ -101,7 +101,7 @@ class EngineJob:
         return self.responses.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Return a sort key, a time: of the jobs of a client network, a process takes the job with the earliest time.
+        """Return the time by which the jobs of a client network are ranked: a process takes the earliest one first.
 
         If `since` is given, it replaces `waiting_since`.
         """
@@ -333,7 +333,7 @@ class EnginePool:
             process.set_deadline(self.max_seconds, timeout_error(job.task, self.max_seconds))
 
     def _preempt(self) -> None:
-        """Stop running jobs, the longest-running first, if waiting jobs have a higher priority."""
+        """Stop running jobs, the longest-running first, in favour of waiting jobs with a higher priority."""
         busy = sorted(
             (process for process in self._processes if process.job is not None), key=lambda each: each.started
         )

@@ -36,7 +36,7 @@ from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
 
 MAX_ENGINES_PER_PROCESS, ENGINE_HASH_MIB = 2, 64  # engines per process, and the size of each transposition table in MiB
-LENGTH_BYTES = 4  # size of the message length that precedes each message
+LENGTH_BYTES = 4  # size of the length field before each message
 
 TaskResponse = dict[str, Any]
 DONE: TaskResponse = {"type": "done"}

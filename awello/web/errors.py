@@ -63,7 +63,7 @@ def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
     if first["type"] == "string_pattern_mismatch" and {"move", "moves"} & set(first["loc"]):
         move = str(first["input"])[:MAX_QUOTED_CHARS]
         code, params = "invalid_move", {**params, "move": move}
-        text = f"{move!r} is not a move; write a move such as f5 or C, or 'pass'"
+        text = f"{move!r} is not a move: write a move such as f5 or C, or 'pass' to pass"
     else:
         code, text = "invalid_field", first["msg"][:1].lower() + first["msg"][1:]
         params = context | params | {"reason": first["type"]}

@@ -32,7 +32,7 @@ MAX_IMPORTED_FILES = 20  # in one request
 MAX_EXPORTED_GAMES = 5000  # in one file
 MAX_REPORTED_ERRORS = 10  # errors reported per file
 MAX_TAGS = 60
-IMPORT_DISABLED = "a public server does not import files: use 'awello games import'"
+IMPORT_DISABLED = "a public server does not import files: its owner can use 'awello games import'"
 
 router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]

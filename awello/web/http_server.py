@@ -31,7 +31,8 @@ MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
 MAX_UNREAD_BYTES_PER_NETWORK = 1 << 24  # buffered for all clients of one client network
 IGNORED_UNREAD_BYTES = 1 << 14  # up to this size, unread data may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
-READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds in which a client with unread data must read this many bytes
+READ_TIMEOUT = 10.0  # seconds in which a client with unread data must read at least `MIN_READ_BYTES`
+MIN_READ_BYTES = 1 << 12
 MAX_HEADER_BYTES = 1 << 15
 MAX_WEBSOCKET_BYTES = 1 << 17  # above `MAX_MESSAGE_CHARS`, so that messages that are slightly too long get a response
 THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a computing thread yields to the event loop
@@ -242,7 +243,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
 
 def _client_network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
-    """Return the client network of a connection; behind a proxy, the one of the last request."""
+    """Return the client network of a connection; behind a proxy, that of the last request's client."""
     scope: Any = getattr(connection, "scope", None) or {}
     return to_client_network(str((scope.get("client") or connection.client or ("",))[0]))
 

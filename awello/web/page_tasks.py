@@ -56,7 +56,7 @@ def train_players(record: Record, learners: list[tuple[str, int]]) -> None:
 
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:
-    """Format a game; return the file contents by extension."""
+    """Write a game in a file format; return the content of each file by its extension."""
     try:
         return find_format(format).write([record])
     except NotationError as error:

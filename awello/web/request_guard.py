@@ -216,5 +216,5 @@ async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send
     headers = {
         **SECURITY_HEADERS,
         "connection": "close",
-    }  # so that the next request needs a new connection, which is rate-limited too
+    }  # the next request then needs a new connection, which is rate-limited too
     await JSONResponse(describe_error(error), error.status_code, headers)(scope, receive, send)

@@ -46,7 +46,7 @@ class ClubStandingJson(BaseModel):
     points: float
     buchholz: float = Field(description="The sum of the opponents' points")
     sonneborn_berger: float = Field(
-        description="Sonneborn-Berger: the points of defeated opponents, plus half the points of those who drew"
+        description="The points of defeated opponents, plus half the points of opponents with whom the player drew"
     )
     wins: int
 

@@ -1,7 +1,7 @@
-"""Print all figures of the tour of the engine.
+"""Print the boards and traces of the tour of the engine.
 
-Run `python docs/explanation/trace_engine.py`.  Each search has one thread, an empty transposition table and no time
-limit, so every run prints the same figures.
+Run `python docs/explanation/trace_engine.py`.  Each search has one thread, starts with an empty transposition table and
+has no time limit, so every run prints the same output.
 """
 
 from collections.abc import Iterable, Iterator
@@ -74,7 +74,7 @@ def trace_othello_plan() -> Iterator[str]:
 
 
 def trace_exact_search() -> Iterator[str]:
-    """Yield the node counts of the exact search, with and without the results of the searches before it."""
+    """Yield the node counts of the exact search, with and without the results of the earlier searches."""
     yield "empties   table+guess   guess only   table only    neither"
     for position in (OTHELLO, EARLIER):
         both, guess, table, neither = (
@@ -86,7 +86,7 @@ def trace_exact_search() -> Iterator[str]:
 
 
 def count_exact_nodes(position: Position, keep_table: bool, keep_guess: bool) -> int:
-    """Count the nodes of the exact search."""
+    """Count the nodes of the exact search, with or without the earlier searches' table entries and guess."""
     with Engine(hash=16) as engine:
         engine.search_threads.begin_search()
         search = OthelloIterativeSearch(engine.search_threads, position)
@@ -240,7 +240,7 @@ def trace_awale_node(node: Position, state: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print all figures."""
+    """Print all boards and traces."""
     print(f"{OTHELLO}\n")
     for part in (trace_othello_plan, trace_exact_search, trace_othello_node, trace_last_squares, trace_awale_plan):
         print("\n".join(part()), end="\n\n")

@@ -15,8 +15,9 @@ import { playSound } from "./sounds.js";
 import { setState, state } from "./store.js";
 import { showTab } from "./tabs.js";
 
-/** The only commands available while the user plays in the club, and commands not available on any live club game. */
+/** The only commands available while the user plays in the club. */
 const ALLOWED_IN_CLUB_GAME = ["goBack", "goForward", "goToStart", "goToEnd", "flipBoard", "focusBoard", "focusMoveInput", "clearMarks", "openHelp"];
+/** Commands that are not available in any live club game, even to spectators. */
 const DISABLED_IN_CLUB_GAME = ["swapSides", "togglePause", "resign", "setPlayer"];
 
 const commands = {
@@ -147,7 +148,7 @@ export function deleteVariation(id) {
   goToNode(game.botToMove && people ? game.findUndoTarget() : game.current);
 }
 
-/** The next position where a human player has a choice, or the end of the line. @param {Game} game */
+/** The next position in which a human player is to choose a move, or the end of the line. @param {Game} game */
 function findRedoTarget(game) {
   let node = game.current;
   while (node.children.length) {

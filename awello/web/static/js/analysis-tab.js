@@ -71,7 +71,7 @@ export class AnalysisTab {
   }
 
   /**
-   * The value of each move, best first; buttons are reused so that a click is not lost while values arrive.
+   * The value of each move, best first; buttons are reused, so that clicks are not lost while new values arrive.
    * @param {Analysis | null} shown
    */
   drawValues(shown) {

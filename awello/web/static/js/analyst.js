@@ -82,7 +82,7 @@ export class Analyst extends EventTarget {
 }
 
 /**
- * Store a result unless the known one is better: exact, or from a deeper search.
+ * Store a result unless the known one is better: exact, from a deeper search, or with a higher confidence.
  * @param {GameNode} node
  * @param {any} response
  */
@@ -105,7 +105,7 @@ export function toHints(analysis) {
 }
 
 /**
- * Load the positions along a line, starting after its first move.
+ * Load the positions after each move of a line; returns them in order.
  * @param {Game} game
  * @param {GameNode} node
  * @param {string[]} line

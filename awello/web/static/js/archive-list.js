@@ -76,7 +76,7 @@ export class ArchiveList {
   }
 
   // ---- results ------------------------------------------------------------------------------------------------------
-  /** Reload the list: the archive has changed. */
+  /** Reload the list, because the archive has changed. */
   invalidate() {
     this.query = null;
   }

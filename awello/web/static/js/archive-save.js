@@ -6,7 +6,7 @@ import { api } from "./server.js";
 import { settings } from "./settings.js";
 import { notifyChange } from "./store.js";
 
-/** Save a finished game; `game.saved` holds the outcome. @param {Game} game */
+/** Save a finished game, and store the number of the saved game, or the error, in `game.saved`. @param {Game} game */
 export async function saveGame(game) {
   if (!settings.saveGames || !game?.current.over || game.current.position.provisional || game.saved || !wasPlayedHere(game)) return;
   game.saved = { moves: game.current.moves.join(" ") };

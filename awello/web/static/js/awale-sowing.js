@@ -18,7 +18,7 @@ export function layOutPit(count, radius) {
   });
 }
 
-/** The seeds of a store in pairs from the left, slightly scattered. @param {number} count */
+/** The seeds of a store, laid out in pairs from the left and slightly scattered. @param {number} count */
 export function layOutStore(count) {
   return [...Array(count).keys()].map((seed) => ({
     x: Math.floor(seed / 2) * 15.4 + (seed % 2) * 7 + ((seed * 7) % 5),
@@ -29,8 +29,9 @@ export function layOutStore(count) {
 }
 
 /**
- * The frames of a sowing: { pits, captured, highlighted, hand, ticks }. A hand { from, to, count } moves across the
- * board, and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
+ * The frames of a sowing: { pits, captured, highlighted, hand, ticks }. The hand { from, to, count } moves across the
+ * board; the seeds that it drops are counted from the next frame on. Pits are given by index, stores as "south" and
+ * "north".
  * @param {BoardConfig} config
  * @param {(name: string) => number} indexOf
  */

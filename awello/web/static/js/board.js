@@ -1,7 +1,8 @@
 /**
- * The base of both boards: configuration in, events out, and a grid of cells over one drawing.
+ * The base class of both boards, which show a configuration and fire events: a grid of cells over one drawing.
  *
- * The drawing is a passive SVG. Labelled cells lie over it; they handle the pointer, the keyboard and screen readers.
+ * The drawing is an SVG that handles no events. Labelled cells lie over it; they serve the pointer, the keyboard and
+ * screen readers.
  * A board positions and draws its cells; it has no knowledge of the rules.
  */
 import { appendSvg, eventElement, reducedMotion, setAttribute, setText, SVG } from "./dom.js";
@@ -73,7 +74,7 @@ export class Board extends HTMLElement {
   #rows = [];
   /** @type {string | null} */
   #tabStop = null; // the cell in the tab order: the last one with focus
-  #focusedByPointer = false; // the focus came from the pointer: keys are handled by the page
+  #focusedByPointer = false; // the focus came from the pointer, so that the page handles the keys
   /** @type {{ from: string, to: string | null } | null} */
   #draft = null; // the arrow being drawn
   /** @type {(() => void) | null} */
@@ -105,7 +106,7 @@ export class Board extends HTMLElement {
 
   // Overridden by each board
 
-  /** The nodes are rebuilt when this key changes. @returns {string} */
+  /** A key: the nodes are rebuilt when it changes. @returns {string} */
   layoutKey() {
     return "";
   }

@@ -44,7 +44,7 @@ export class ClubBar {
     replaceContent(this.element, ...parts);
   }
 
-  /** Everything the bar depends on: it is redrawn when this changes. @param {Game} given */
+  /** Everything on which the bar depends: it is redrawn when this changes. @param {Game} given */
   drawKey({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()].map(({ game, mover }) => [game, mover]);
@@ -73,7 +73,7 @@ export class ClubBar {
     return this.club.offline ? [h("strong", { class: "club-offline", role: "status" }, t("club.offline"))] : [];
   }
 
-  /** The user's games, if there are others than the one on the board. @param {Game} given */
+  /** Buttons for the user's games, if there are any besides the one on the board. @param {Game} given */
   renderGameButtons({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()];

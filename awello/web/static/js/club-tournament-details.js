@@ -12,7 +12,7 @@ const formatNumber = (value) => value.toLocaleString(currentLanguage(), { maximu
 const formatPoints = (value) => (value === 0.5 ? "½" : formatNumber(value));
 
 /**
- * All elements of a tournament; the view provides buttons and the club.
+ * All elements of a tournament; `view` provides the buttons and the club's state.
  * @param {Tournament} details
  * @param {ClubTournaments} view
  */
@@ -49,14 +49,14 @@ function renderOwnPairing({ round, first, second, game, points: gained }, { club
 }
 
 /**
- * A name that links to the profile; the id keeps the focus there after an update.
+ * A button with a player's name, which opens the profile; its id keeps the focus on it after an update.
  * @param {string} id
  * @param {string} name
  * @param {ClubTournaments} view
  */
 const renderName = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
 
-/** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
+/** The players who have entered, before the start. @param {Tournament} given @param {ClubTournaments} view */
 function renderEntrants({ standings: rows }, view) {
   if (!rows.length) return [];
   return [h("h2", {}, t("club.tournament.entrants")), h("div", { id: "tournament-entrants", class: "club-names" }, ...rows.map(({ name }) => h("button", { id: `entrant-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];

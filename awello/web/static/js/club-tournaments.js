@@ -16,11 +16,11 @@ export class ClubTournaments {
     this.tab = tab;
     this.opened = opened; // number of the shown tournament
     /** @type {Tournament[] | null} */
-    this.list = null; // all tournaments in short
+    this.list = null; // summaries of the latest tournaments
     /** @type {Tournament | null} */
     this.details = null; // the shown tournament
     this.entered = new Set(); // numbers of the user's tournaments
-    this.clockOffset = 0; // milliseconds by which the club's clock is ahead
+    this.clockOffset = 0; // milliseconds by which the club's clock is ahead of the browser's
     this.error = "";
     this.drawn = "";
     this.timer = 0;

@@ -21,14 +21,14 @@ const EMPTY_LOBBY = { seeks: [], games: [], online: [], online_count: 0 };
 export class Club {
   constructor() {
     /** @type {string | null} */
-    this.name = null; // of the account, if logged in
+    this.name = null; // the name of the account, if logged in
     /** @type {Lobby} */
     this.lobby = EMPTY_LOBBY;
     /** @type {Map<number, ClubState>} */
     this.games = new Map(); // the user's live games by number, as last received
     this.seenGames = new Set(); // numbers of the user's games received on this page
     /** @type {Map<number, Offer>} */
-    this.challenges = new Map(); // received, by number
+    this.challenges = new Map(); // received challenges by number
     /** @type {Map<number, SentOffer>} */
     this.sent = new Map(); // sent challenges by number
     this.rematches = new Map(); // number of a finished game → the player who offers a rematch
@@ -38,11 +38,11 @@ export class Club {
     this.blocked = new Set(); // names of players whose challenges are not delivered
     this.expectsGame = false; // whether a game may start because of an action on this page
     /** @type {{ number: number, state: ClubState | null } | null} */
-    this.pending = null; // the game being opened, and its latest state
+    this.pending = null; // the game that is being opened, and its latest state
     /** @type {number | null} */
     this.watched = null; // number of the spectated game
     /** @type {ReturnType<typeof setTimeout> | null} */
-    this.timer = null; // of `offline`
+    this.timer = null; // runs until `offline` is set
     this.offline = false; // whether the club has not answered for a while
     this.connection = new Connection("/api/club/live");
     listen(this.connection, "event", (message) => this.handleEvent(message));

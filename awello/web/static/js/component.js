@@ -1,7 +1,7 @@
-/** Base class of the page's custom elements: configuration in, events out, parts built once. */
+/** Base class of the page's custom elements, which show a configuration and fire events. */
 
 /**
- * An element that shows its `config`: `build()` creates its parts, `refresh()` fills them.
+ * An element that shows its `config`: `build()` creates its parts once, `refresh()` fills them after each change.
  * @template Config
  */
 export class Component extends HTMLElement {

@@ -12,8 +12,8 @@ import { formatDate, t } from "./i18n.js";
 import { formatError } from "./notices.js";
 
 const POLL_MS = 1000;
-const RETRY_MS = 3000; // while the server does not respond
-const CONFIRM_MS = 4000; // within which a second press deletes the contest
+const RETRY_MS = 3000; // between requests while the server does not respond
+const CONFIRM_MS = 4000; // time for the second press, which deletes the contest
 const STORAGE_KEY = "awello.contests"; // for the keys of this browser's contests
 const MAX_KEYS = 50;
 
@@ -31,7 +31,7 @@ function saveContestKey(id, key) {
   try {
     localStorage.setItem(STORAGE_KEY, JSON.stringify([...loadContestKeys(), [id, key]].slice(-MAX_KEYS)));
   } catch {
-    // without storage, a contest on a shared server cannot be stopped
+    // without storage, this browser cannot stop its contests on a public server
   }
 }
 

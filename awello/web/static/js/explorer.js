@@ -35,13 +35,13 @@ export class Explorer {
     this.node = null;
   }
 
-  /** Reload: the archive has changed. */
+  /** Discard the statistics, because the archive has changed. */
   invalidate() {
     this.responses = new WeakMap();
     this.node = null;
   }
 
-  /** Follow the position on the board. */
+  /** Show the statistics of the position on the board. */
   update() {
     const { game } = state;
     if (this.node === game.current) return;

@@ -1,7 +1,7 @@
 /**
  * <game-clock>: a player's strip beside the board with name, material and time.
- * Configuration in; `flag` {side} out, once, when the time is up. It updates itself only when
- * the digits change.
+ * It shows its configuration, fires `flag` {side} once, when the time is up, and redraws itself only when the digits
+ * change.
  */
 import { Component } from "./component.js";
 import { appendSvg, h } from "./dom.js";
@@ -103,7 +103,7 @@ class GameClock extends Component {
   }
 
   /**
-   * Milliseconds until just after the digits change.
+   * Milliseconds until the digits have changed, with a small margin.
    * @param {number} now
    * @param {boolean} down
    * @param {number} step

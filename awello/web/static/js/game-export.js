@@ -14,7 +14,7 @@ export function supportsFormat(format, { variant, family, start }) {
 }
 
 /**
- * The loss as stored in files: agreed draws are omitted, and other losses become forfeits.
+ * The loss as stored in files: draws are omitted, and losses except by resignation or on time become forfeits.
  * @param {GameNode["result"]} result
  */
 function lossForFile(result) {
@@ -23,7 +23,7 @@ function lossForFile(result) {
 }
 
 /**
- * The line through the current position to its end, in a format, with all known metadata.
+ * Export the line through the current position, up to its end, in a format, with all known metadata.
  * @param {Game} game
  * @param {string} format
  */

@@ -32,7 +32,7 @@ export class GameNode {
     this.seconds = null; // time used for the move that led here
     this.clocks = clocksAt(parent); // both clocks after the move that led here
     /** @type {{ loser: number | null, reason: string } | null} */
-    this.result = null; // set if the game ended here off the board
+    this.result = null; // set if the game ended here for a reason that is not on the board, such as a resignation
   }
 
   /** The nodes from the root to this one. @returns {GameNode[]} */
@@ -93,7 +93,7 @@ export class Game {
     /** @type {number | null} */
     this.started = null; // when the first move was played here, in seconds since 1970
     /** @type {SaveResult | null} */
-    this.saved = null; // the outcome of saving the finished game
+    this.saved = null; // the game in the archive: its number, moves and tags, or the error that prevented saving it
     this.clubGame = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // set if the game is or was played in the club
     this.seed = Math.floor(Math.random() * 2 ** 31);
     this.root = new GameNode(null, /** @type {any} */ (null));

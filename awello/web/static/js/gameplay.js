@@ -16,7 +16,7 @@ const IDLE = { thinking: false, replyReady: false };
 
 let cancelTask = () => {}; // cancels the pending request or timer
 
-/** Whether the user plays a club game on this board; analysis is off then. */
+/** Whether the game on the board is a club game in which the user plays; analysis is then off. */
 export const isPlayingInClub = () => Boolean(state.game?.clubGame?.playing);
 
 /** Whether the board accepts moves. */
@@ -50,7 +50,7 @@ export async function reloadPosition() {
 export async function playHumanMove(move) {
   const { game } = state;
   const before = game.current;
-  if (before.position?.provisional) await loadCurrentLine(before); // its legal moves are unknown before that
+  if (before.position?.provisional) await loadCurrentLine(before); // the legal moves are known only afterwards
   if (game !== state.game || game.current !== before || !before.position || before.over || !(move in before.position.moves)) return;
   cancelPending();
   const seconds = (performance.now() - state.turnStart) / 1000;
@@ -90,7 +90,7 @@ async function loadCurrentLine(node) {
   }
 }
 
-/** Whether a bot will be asked for the next move; its answer includes the position. @param {GameNode} node */
+/** Whether a bot will be asked for the next move; its answer includes the current position. @param {GameNode} node */
 function willRequestMove({ children }) {
   const { game, paused, suspended } = state;
   return engineConnection.online && game.botToMove && !children.length && !game.live && !paused && !suspended;
@@ -110,7 +110,7 @@ export function enterPosition(moved) {
   else if (game.botToMove) requestBotMove(moved ? animationTime(current) : 0);
 }
 
-/** Repeat the reply that follows in the game: a bot's move or a pass. @param {GameNode} current */
+/** Repeat the reply that is already in the game: a bot's move or a pass. @param {GameNode} current */
 function replayReply(current) {
   const [reply] = current.children;
   if (reply.move !== "pass" && !state.game.botToMove) return;
@@ -137,7 +137,7 @@ function requestBotMove(wait) {
   cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ response) => {
     if (response.type === "position") replacePrediction(current, response);
     if (response.type === "error") handleError(response);
-    if (response.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after reconnecting
+    if (response.type !== "choice" || state.replyReady || game.current !== current) return; // after reconnecting, the same answer can arrive twice
     setState({ replyReady: true });
     const left = response.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
     schedule(Math.max(0, left), () => applyMove(response.move, response.seconds, response.after));
@@ -160,7 +160,7 @@ async function handleError(error) {
   showError(error);
   setState({ paused: true, ...IDLE });
   if (!current.position.provisional) return;
-  await loadCurrentLine(current); // its answer would have included the position
+  await loadCurrentLine(current); // the bot's answer would have included the position
   notifyChange("game");
 }
 

@@ -6,7 +6,7 @@ export const LANGUAGES = { en: "English", fr: "Français" };
 /** The locales of dates. @type {Record<string, string>} */
 const DATE_LOCALES = { en: "en-GB", fr: "fr-FR" };
 
-const VARIANT_PARAMS = ["variant", "found", "chosen"]; // of errors
+const VARIANT_PARAMS = ["variant", "found", "chosen"]; // parameters of errors that are variants
 
 let language = "en";
 
@@ -61,7 +61,7 @@ export const withColon = (label, text) => t("text.colon", { label, text });
 export const pluralKey = (count) => (new Intl.PluralRules(language).select(count) === "one" ? "one" : "other");
 
 /**
- * A local date, with the time unless the options say otherwise.
+ * A date in local time; by default, short and with the time of day.
  * @param {number | string | Date} when
  * @param {Intl.DateTimeFormatOptions} [options]
  */

@@ -1,8 +1,8 @@
 /**
  * A whole game in a link: #othello?moves=f5d6(f6e6*)c3&second=champion%40level%3D4
  *
- * Variations follow the move they replace, in parentheses, as in chess notation;
- * a star follows the current move. A pass is --.
+ * Variations follow the move they replace, in parentheses, as in chess notation; a star follows the current move.
+ * A pass is written as --.
  */
 import { Game, GameNode, HUMAN, RULES } from "./game.js";
 

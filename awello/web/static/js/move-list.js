@@ -1,7 +1,7 @@
 /**
  * <move-list>: the moves of a game in two columns, with variations, from a tree of nodes.
- * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are reused by node id and only changes
- * are applied, so that values can be updated several times per second.
+ * It shows its configuration and fires `jump`, `promote` and `delete` {id}. Elements are reused by node id, and only
+ * changes are applied, so that values can be updated several times per second.
  */
 import { Component } from "./component.js";
 import { eventElement, h, setText } from "./dom.js";
@@ -105,7 +105,7 @@ class MoveList extends Component {
   }
 
   /**
-   * The items of a line: its moves, and the variations after the first move of several.
+   * The items of a line: each move, followed by an item with its variations, if any.
    * @param {TreeNode} first
    * @param {TreeNode[]} others
    * @param {number} ply
@@ -121,7 +121,7 @@ class MoveList extends Component {
   }
 
   /**
-   * The item with the variations on a move.
+   * The item with the variations that replace a move.
    * @param {string} id
    * @param {TreeNode[]} others
    * @param {number} ply
@@ -255,7 +255,7 @@ class MoveList extends Component {
     this.emit("jump", { id: button.dataset.id });
   }
 
-  /** Up and down walk through the moves, Enter goes to one; left and right belong to the page. @param {KeyboardEvent} event */
+  /** Up and down move the focus between the moves, and Enter goes to a move; the page handles left and right. @param {KeyboardEvent} event */
   #onKey(event) {
     const moves = this.#moves();
     const index = moves.indexOf(eventElement(event));

@@ -11,7 +11,7 @@ import { reviewer } from "./services.js";
 import { loadRecentGames, saveRecentGame, saveSetting, settings } from "./settings.js";
 import { notifyChange, state } from "./store.js";
 
-let key = ""; // of the game in the list of recent games
+let key = ""; // key of the game in the list of recent games
 let link = ""; // the address last written or followed
 /** @type {Game | null} */
 let pendingGame = null; // the latest game to open
@@ -53,7 +53,7 @@ export async function openGame(game, options = {}) {
   return true;
 }
 
-/** Open a link; returns false if it holds no game. @param {string} hash */
+/** Open a link; returns false if it does not contain a game. @param {string} hash */
 export async function openLink(hash) {
   if (hash.startsWith("#club")) await state.clubReady;
   if (hash.startsWith("#club") && state.club) return state.club.openLink(hash);
@@ -75,8 +75,8 @@ export async function handleAddressChange() {
 }
 
 /**
- * Write the game to the address and its times to the history, to survive a reload.
- * An address that has just been typed is kept: the event that reports it follows.
+ * Write the game to the address and its times to the history, so that they survive a reload.
+ * An address that the user has just typed is not overwritten: `handleAddressChange` will be called for it.
  */
 export function updateAddress() {
   const { game } = state;

@@ -1,4 +1,4 @@
-/** Notices: a line at the bottom of the page, and announcements for screen readers. */
+/** Notices at the top of the page, and announcements for screen readers. */
 import { byId, h } from "./dom.js";
 import { t, translateError } from "./i18n.js";
 

@@ -1,8 +1,8 @@
 /**
  * <othello-board>: a board of any size.
  *
- * Each square is a group of nodes; classes control which of them are visible, so that the style sheet defines the appearance
- * and a new configuration only changes classes and texts.
+ * Each square is a group of nodes; classes control which of them are visible. The style sheet thus defines the
+ * appearance, and a new configuration only changes classes and texts.
  */
 import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";
 import { appendSvg, setAttribute, setText } from "./dom.js";

@@ -1,4 +1,4 @@
-/** Game review: the loss of each move, the mistakes, and a retry of each. */
+/** Game review: the loss of each move, the mistakes, and retries of the mistakes. */
 import { formatError } from "./notices.js";
 import { settings } from "./settings.js";
 
@@ -25,7 +25,7 @@ export class Reviewer extends EventTarget {
     this.analyst = analyst;
   }
 
-  /** Discard the review, for another game. */
+  /** Discard the review, because another game is opened. */
   reset() {
     this.cancel?.();
     this.cancel = null;

@@ -1,8 +1,8 @@
 /**
  * <search-tree>: the nodes visited by a textbook search from the current position, as an image to zoom and download.
  *
- * `config` is { request: { game, start, moves }, api: async (method, path, body) }. A new request does not start a search;
- * the button does.
+ * `config` is { request: { game, start, moves }, api: async (method, path, body) }. Only the button starts a search; a
+ * new request does not.
  */
 import { buildLabelledField } from "./contest-form.js";
 import { h } from "./dom.js";

@@ -62,7 +62,7 @@ export class Connection extends EventTarget {
     if (resendsRequests) this.open();
   }
 
-  /** Connect. If already connected, do so only with `reconnect`, for example for another session. */
+  /** Connect; an existing connection is replaced only with `reconnect`, for example after a change of session. */
   open(reconnect = false) {
     if (this.socket && !reconnect) return;
     clearTimeout(this.timer);

@@ -5,7 +5,7 @@ import { setState, state, subscribe } from "./store.js";
 /** @type {Record<string, { Panel: PanelClass, panel: any, unsubscribe: () => void }>} */
 const tabs = {};
 
-/** Create the panel of a tab, which may take over state from its predecessor. @param {string} name @param {PanelClass} Panel */
+/** Create the panel of a tab; it can take over state from the previous panel. @param {string} name @param {PanelClass} Panel */
 export function addPanel(name, Panel) {
   tabs[name]?.unsubscribe();
   const panel = new Panel(byId(`panel-${name}`), tabs[name]?.panel);
@@ -14,7 +14,7 @@ export function addPanel(name, Panel) {
   update();
 }
 
-/** Add a tab after the first. @param {string} name @param {PanelClass} Panel */
+/** Add a tab after the first one. @param {string} name @param {PanelClass} Panel */
 export function addTab(name, Panel) {
   const title = h("button", { id: `tab-${name}`, role: "tab", tabIndex: -1, "aria-controls": `panel-${name}`, "aria-selected": "false", "data-t": `tab.${name}` });
   byId("tab-play").after(title);
@@ -23,7 +23,7 @@ export function addTab(name, Panel) {
   addPanel(name, Panel);
 }
 
-/** Rebuild all panels, in another language. */
+/** Rebuild all panels after a change of language. */
 export function rebuildPanels() {
   for (const [name, { Panel }] of Object.entries(tabs)) addPanel(name, Panel);
 }

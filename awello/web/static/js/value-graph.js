@@ -1,7 +1,7 @@
 /**
  * <value-graph>: the values of a game by ply, with the first player's advantage above zero.
- * Configuration in, `jump` {ply} out. The scale is linear near zero and logarithmic further out
- * (inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
+ * It shows its configuration and fires `jump` {ply}. The scale is linear near zero and logarithmic further out (inverse
+ * hyperbolic sine), so that close games stay readable and one-sided ones fit.
  */
 import { Component } from "./component.js";
 import { setAttributes as set, SVG } from "./dom.js";
@@ -67,7 +67,7 @@ const isNumber = (value) => typeof value === "number";
 const polyline = (corners) => `M${corners.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 /**
- * The corners of a curve, plus its crossings of the height `zero`.
+ * The corners of a curve, and the points at which it crosses the height `zero`.
  * @param {number[][]} corners
  * @param {number} zero
  */
