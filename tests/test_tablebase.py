@@ -194,7 +194,7 @@ def test_a_damaged_file_is_noticed() -> None:
     file.write_bytes(content)
     assert not tablebase.verify_tablebase(Game.ABAPA)
     file.write_bytes(content[:-1])
-    with pytest.raises(AwelloError, match="damaged: remove it"):
+    with pytest.raises(AwelloError, match="is not a valid tablebase for abapa: remove it"):
         tablebase.find_tablebase(Game.ABAPA)
 
 
