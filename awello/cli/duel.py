@@ -52,7 +52,7 @@ def duel(
         int,
         typer.Option(
             min=0,
-            help="Number of random opening moves, which lead to a balanced position; ignored with --openings",
+            help="Number of random opening moves, chosen so that the position is balanced; ignored with --openings",
             metavar="N",
         ),
     ] = 8,

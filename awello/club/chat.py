@@ -48,7 +48,7 @@ class Chat:
         if live_game is None:
             raise ClubError(
                 "chat_unavailable",
-                f"game {number} is not in progress and has not just ended: chat during a game or shortly after it",
+                f"you cannot chat in game {number}: chat is available only during a game and shortly after it",
                 game=number,
             )
         other = live_game.opponent(account.id)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # offers open at the same time
-MAX_INCOMING_CHALLENGES = 50  # open challenges to one account, all of which are sent when the account connects
+MAX_INCOMING_CHALLENGES = 50  # unanswered challenges to one account, all of which are sent when the account connects
 MAX_LISTED = 100  # entries in each list: players, seeks and games
 
 Item = TypeVar("Item")
@@ -52,7 +52,7 @@ class Lobby:
         if len(self.seeks.with_key(("by", account.id))) >= MAX_SEEKS_PER_ACCOUNT:
             raise ClubError(
                 "too_many_seeks",
-                f"you already have {MAX_SEEKS_PER_ACCOUNT} seeks: withdraw one",
+                f"you already have {MAX_SEEKS_PER_ACCOUNT} open seeks: withdraw one",
                 limit=MAX_SEEKS_PER_ACCOUNT,
             )
         offer = Offer(next(self._numbers), account, terms, None, rating)
@@ -96,7 +96,7 @@ class Lobby:
             raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES_PER_ACCOUNT)
         if len(self.challenges.with_key(("to", other.id))) >= MAX_INCOMING_CHALLENGES:
             limit = MAX_INCOMING_CHALLENGES
-            message = f"{other.name} already has {limit} open challenges: create a seek instead"
+            message = f"{other.name} already has {limit} unanswered challenges: create a seek instead"
             raise ClubError("too_many_incoming_challenges", message, name=other.name, limit=limit)
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)

@@ -67,7 +67,7 @@ entrants = Table(
     *foreign_keys("accounts", "account", primary_key=True, index=True),
     *required_columns(Float, "entered"),
     *nullable_columns(Integer, "seed"),  # 1 for the highest rating; set when the tournament starts
-    *nullable_columns(Text, "client_network"),  # None on the server's own machine, and after the tournament has started
+    *nullable_columns(Text, "client_network"),  # None for a client on the server's machine, and after the start
 )
 games = Table(
     "games",

@@ -128,7 +128,7 @@ def enter_tournament(
 ) -> ClubTournament:
     """Enter a tournament; entering again has no effect.
 
-    `client_network` is the client's IPv4 address or IPv6 /64 network, or None on the server's own machine.
+    `client_network` is the client's IPv4 address or IPv6 /64 network, or None if the client runs on the server's machine.
     """
     tournament = find_tournament(connection, key)
     if account.id in tournament.entrants_by_id:

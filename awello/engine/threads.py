@@ -45,9 +45,9 @@ class SearchResult(NamedTuple):
 
 
 class SearchWorker(ABC):
-    """A search thread and its state: a record that extends `ThreadState`, in an array of length one.
+    """A search thread and its state: a structured array of length one, whose dtype extends `ThreadState`.
 
-    Accessing an attribute of a record takes 1 us in Python; fields that every request uses are accessed through
+    Accessing an attribute of its element takes 1 us in Python; fields that every request uses are accessed through
     `fields`, which is faster.
     """
 

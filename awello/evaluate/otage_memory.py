@@ -233,7 +233,7 @@ class OtageEvaluator(Evaluator):
         states["edge_values"][0], states["corner_values"][0] = memory.edges.values(), memory.corners.values()
 
     def find_patterns(self, own: int, opp: int) -> Iterator[tuple[PatternKind, Iterable[int]]]:
-        """Yield each kind of pattern with the indices of its patterns on a board."""
+        """For each kind of pattern, yield the kind and the indices of its patterns on a board."""
         patterns = OtagePatterns.new()
         otage.find_patterns(U(own), U(opp), patterns, self.otage)
         yield EDGE_PATTERNS, map(int, patterns.edges)

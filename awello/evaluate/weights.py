@@ -1,6 +1,6 @@
 """Files with learnt weights for the champion: the shipped files, and files that you train.
 
-A pattern and its mirror image have equal weights.  Such *tied* weights are learnt together and stored once.
+A configuration of a pattern and its mirror image have the same weight.  Such *tied* weights are learnt together and stored once.
 """
 
 import json
@@ -75,7 +75,9 @@ def load_pattern_file(file: Path) -> PatternWeights:
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
     shape = STAGE_COUNT, compute_tied_indices().max() + 1
     if version != FILE_VERSION or weights.shape != shape or weights.dtype != np.int16:
-        raise ConfigError(f"{str(file)!r} was written by another version of Awello: train the patterns again")
+        raise ConfigError(
+            f"{str(file)!r} was written by another version of Awello: train new weights with 'awello train patterns'"
+        )
     return PatternWeights(weights, metadata)
 
 

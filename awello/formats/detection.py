@@ -21,7 +21,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY, GAMES_BY_SIZE, PASS, Game
 from awello.rules.othello import DISC_LETTERS
 
 MAX_TEXT_CHARS = 1 << 16
-PASTE_HINT = "paste a board, a diagram or moves such as f5d6c3 or FfBe"
+PASTE_HINT = "paste a board, a diagram, or moves such as f5d6c3 or FfBe"
 MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # fewer adjacent letters or rows are not taken for a board
 
 WORD_PATTERN = re.compile(r"[^\W_]+|(?<!-)--(?!-)")

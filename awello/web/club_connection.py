@@ -1,4 +1,4 @@
-"""The club over a WebSocket: requests of pages and bots, and the events sent to them.
+"""The club over a WebSocket: requests from pages and bots, and the events sent to them.
 
 A client that reads too slowly is disconnected; when it reconnects, it receives the current state of its games.
 """

@@ -177,7 +177,7 @@ _worker_slots: dict[str, WorkerSlot] = {}
 
 
 async def open_slot(slot_id: str, client_fingerprint: str, players: tuple[str, bytes] | None) -> None:
-    """Start an engine process for a server with the same version of Awello."""
+    """Start an engine process for a server; raise `ConfigError` if the server runs another version of Awello."""
     check_fingerprint("a worker", compute_fingerprint(), client_fingerprint)
     multiprocessing.current_process().daemon = False  # daemonic processes cannot start others
     _worker_slots[slot_id] = WorkerSlot(players)
