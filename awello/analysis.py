@@ -9,7 +9,10 @@ class Analysis:
 
     move: int
     value: float
-    """The value of the best move: in discs or seeds if `exact`, otherwise in the units of the evaluation."""
+    """The value of the best move: in discs or seeds if `exact`, otherwise in the units of the evaluation.
+
+    An exact WLD search returns 1 for a win, 0 for a draw and -1 for a loss.
+    """
     exact: bool
     """Whether the value is proven to be the result of best play, rather than an estimate."""
     depth: int

@@ -1,4 +1,4 @@
-"""Bit operations as single machine instructions, and Othello's move generation as vector code.
+"""Bit operations as machine instructions, and Othello's move generation as vector code.
 
 An 8x8 board is a 64-bit word: bit `8 * row + column` is the square in that row and column, and bit 0 is a1.  Runs of
 discs are traced in four directions in parallel, one per lane of a <4 x i64> vector: first by shifting up, then, in the
@@ -162,7 +162,7 @@ def _find_ray(square: int, step: int) -> int:
 
 
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that finds flips along rays: a ray's first run of the opponent's discs, if it ends at a mover's disc.
+    """Emit code that finds flips along rays: a ray's first run of the opponent's discs, if an own disc follows.
 
     The code is half as long as that of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
     """

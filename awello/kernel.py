@@ -109,7 +109,7 @@ CACHE_FOLDER = _cache_folder(KERNEL_SOURCES) if COMPILED else Path()
 
 
 def list_kernel_modules() -> list[str]:
-    """Return the names of the modules that contain kernels."""
+    """Return the names of the modules that contain kernels, instructions or layouts."""
     return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in KERNEL_SOURCES]
 
 

@@ -136,7 +136,7 @@ class KernelCompiler:
             worker.wait()
 
     def _run_worker(self, worker: Worker) -> None:
-        """Assign modules to a worker until none is left; if it dies, another worker gets its current module."""
+        """Assign modules to a worker until none is left; if the worker dies, another one gets its current module."""
         module: str | None = None
         with suppress(OSError), worker:
             while module := self._next_module():

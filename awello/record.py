@@ -44,7 +44,7 @@ class Record:
     in PGN.  Other tags keep the names used in the file.
     """
     loser: int | None = None
-    """The side that lost by resignation, on time or by breaking a rule; None if the board decides the result."""
+    """The side that lost for a `reason` such as resignation or lack of time; None if the board decides the result."""
     reason: str = ""
     """Why `loser` lost the game, such as `resigned`, `ran out of time` or `crash: ...`."""
 

@@ -83,7 +83,7 @@ class PositionJson(BaseModel):
     )
     counts: tuple[int, int] = Field(description="The discs or captured seeds of each side")
     over: bool
-    score: tuple[int, int] | None = Field(description="The final score, if the game is over")
+    score: tuple[int, int] | None = Field(description="The final score; null if the game is not over")
     winner: Side | None
     end_reason: str = Field(description="Why the game ended; empty if it is not over or the Othello board is full")
     opening: Opening | None
@@ -214,7 +214,7 @@ class ChoiceJson(BaseModel):
     def of(
         cls, position: Position, move: int, analysis: Analysis | None, seconds: float, value: float | None
     ) -> "ChoiceJson":
-        """Describe a chosen move; `value` is the player's evaluation as a margin."""
+        """Describe a chosen move; `value` is the player's evaluation as a margin, or None."""
         line = analysis.pv if analysis and analysis.pv[:1] == (move,) else (move,)
         fields = {"move": position.format_move(move), "seconds": seconds, "value": value}
         more = {"pv": position.format_moves(line), "after": PositionJson.of(position.after(move))}
@@ -246,7 +246,7 @@ class GameJson(BaseModel):
     seconds: list[float | None] = Field(description="The time of each move, in seconds; empty if no times are known")
     values: list[float | None] = Field(description="The value of each move for the mover; empty if no values are known")
     players: tuple[str | None, str | None]
-    tags: dict[str, str] = Field(description="Other tags")
+    tags: dict[str, str] = Field(description="The tags of the game, except for the names of the players")
     loss: LossJson | None = Field(description="A loss by resignation, on time or by forfeit, else null")
     score: tuple[int, int] | None = Field(description="The final score; null unless the game was played to the end")
     outcome: str = Field(description="The result in words", examples=["Black wins 40-24"])
@@ -387,7 +387,7 @@ class MoveReviewJson(BaseModel):
     loss: Value
     exact: bool
     pv: list[str] = Field(description="The principal variation of the position before the move")
-    mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
+    mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder; otherwise empty")
 
     @classmethod
     def of(cls, move_review: MoveReview) -> "MoveReviewJson":

@@ -92,7 +92,7 @@ def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.Monke
         load_cnn(Game.ABAPA)
     (tmp_path / "damaged.onnx").write_bytes(b"none")
     for name in ("damaged.onnx", "nothing.onnx"):
-        with pytest.raises(ConfigError, match="is not a convolutional network: train one with 'awello train cnn'"):
+        with pytest.raises(ConfigError, match="is not a convolutional network: check the path, or train one"):
             load_cnn(Game.OTHELLO, tmp_path / name)
     load_cnn_file.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

@@ -1,4 +1,4 @@
-"""The archive: a database of games with players, dates, results and all tags of the files they came from.
+"""The archive: a database of games with their players, dates, results and all other tags in the imported files.
 
 Identical games are stored once, even if several files contain them.  For each imported file, the archive stores the
 list of its games, so that the file can be restored.
@@ -69,7 +69,7 @@ class GameFilter:
     result: str = ""
     """A key of `WINNER_BY_RESULT`; empty for games with any result."""
     position: Position | None = None
-    """Only games through this position or a symmetric one."""
+    """Only games that reach this position or a symmetric one."""
 
     def build_conditions(self) -> Iterator[ColumnElement[bool]]:
         """Yield the conditions of the SQL query for all fields except `position`."""

@@ -29,7 +29,7 @@ class MoveStatistics:
     mean_margin: float | None
     """The mover's mean margin in games played to the end."""
     value: int | None
-    """The mover's margin by minimax over the games through the position; None if unknown."""
+    """The mover's margin by minimax over the games that reach the position; None if unknown."""
     opening: Opening | None
     """The opening that the move reaches; None if the position after the move has no name."""
 

@@ -16,7 +16,7 @@ from awello.formats.registry import FORMATS, Format, decompress, detect_format, 
 from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # extensions of the WTHOR files that contain player or event names
-GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes found once per game; other formats have one line per game
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes found once per game; other text formats: one line per game
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:

@@ -28,11 +28,11 @@ class ImportSource:
     digest: bytes
     """Hash of the file's content."""
     header: bytes
-    """Bytes to restore the file: the header of a `.wtb` file, or a whole `.jou` or `.trn` file; else empty."""
+    """Bytes needed to restore the file: the header of a `.wtb` file, or a whole `.jou` or `.trn` file; else empty."""
     records: Iterable[Record | NotationError]
     size_bytes: int = 0
     estimated_games: int = 1
-    """An estimate of the number of games, to report progress."""
+    """An estimate of the number of games, used to report progress."""
 
 
 PendingGame = tuple[ImportSource, int, Record]  # a file, the number of a game within this file, and the game

@@ -38,7 +38,7 @@ class OpeningTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # pairs of arrays, the rule sets and the words of positions: the merged nodes, then each game to be merged
+        ]  # pairs of arrays (rule sets and words of positions): one for the merged nodes, then one per unmerged game
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 

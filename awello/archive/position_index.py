@@ -1,4 +1,4 @@
-"""The position index: the games through each position, with the moves played there and the results.
+"""The position index: the games that reach each position, with the moves played there and the results.
 
 An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key.  Each row of the database holds
 one page of a bucket; pages are filled in order.  So a hundred thousand games need a few thousand rows, adding games

@@ -94,7 +94,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
 
 
 def connect_client(address: str) -> "Client":
-    """Connect to a scheduler; raise `ConfigError` if it has no workers, or if versions of Awello differ."""
+    """Connect to a scheduler; raise `ConfigError` if it does not answer or has no workers, or if versions differ."""
     try:
         from distributed import Client
     except ImportError:
@@ -147,7 +147,7 @@ def check_fingerprint(machine: str, actual: object, expected: str) -> None:
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
-    """Wait for the result of a task; re-raise errors from games unchanged."""
+    """Wait for the result of a task and return it; an error that the task raised is raised here unchanged."""
     from distributed import KilledWorker
 
     try:

@@ -188,7 +188,7 @@ class RunPlan(ABC, Generic[Result]):
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """Return the settings that determine the results; a run with other settings cannot be resumed.
+        """Return the settings that determine the results; a run cannot be resumed with other settings.
 
         If the mapping is empty, a run can also be resumed with another version of Awello or another players file.
         """

@@ -45,7 +45,8 @@ ANSWER_GRACE = 1.0  # seconds after the time limit until a player that does not 
 MEMORY_POLL_SECONDS = 0.1  # seconds between two memory measurements while waiting for an answer
 EXIT_TIMEOUT = 5.0  # seconds to wait for a player's processes to exit
 MIB = 1 << 20
-CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = 1.1, 0.02  # factor and seconds by which CPU time may exceed wall time
+# The CPU time allowed in a game is CPU_TOLERANCE * max_threads * (time of the moves) + CPU_TOLERANCE_SECONDS.
+CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = 1.1, 0.02
 MAX_MESSAGE_CHARS = 200
 REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigned")
 
@@ -69,7 +70,7 @@ class ResourceLimits:
         for name in ("move_time", "max_memory", "learning_time", "max_threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise ConfigError(f"{name} is {value:g}: give a value above 0, or none for no limit")
+                raise ConfigError(f"{name} is {value:g}: give a value above 0, or omit it for no limit")
 
 
 @dataclass(frozen=True)

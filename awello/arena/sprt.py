@@ -6,8 +6,8 @@ Two games with the same opening and sides swapped are correlated, so a pair is o
 Half a won pair and half a lost pair, both imaginary, are added to the pairs played.  So all figures are finite even if
 every pair has the same result, and the first few pairs cannot decide the test.
 
-Sources: A. Wald, "Sequential tests of statistical hypotheses", 1945; M. Van den Bergh, "A practical introduction to the
-GSPRT", the usual test for chess engines.
+The generalised SPRT is the usual test for chess engines.  Sources: A. Wald, "Sequential tests of statistical
+hypotheses", 1945; M. Van den Bergh, "A practical introduction to the GSPRT".
 """
 
 import math

@@ -52,7 +52,9 @@ Out = Annotated[
 def resolve_jobs(jobs: int | None, cluster: str | None, default: int = 1) -> int | str:
     """Return the number of local worker processes, or the cluster address."""
     if jobs and cluster:
-        raise ConfigError("--jobs and --cluster are mutually exclusive, as a cluster uses all its workers: omit one")
+        raise ConfigError(
+            "--jobs and --cluster are mutually exclusive, because a cluster uses all its workers: omit one"
+        )
     return cluster or jobs or default
 
 

@@ -43,7 +43,7 @@ def selfplay(
 ) -> None:
     """Generate training games with the champion.
 
-    The champion plays both sides. Each game begins with an opening of --openings, if given, followed by random moves
+    The champion plays both sides. Each game begins with an opening from --openings, if given, followed by random moves
     if --opening-plies is not 0. The output has one line of JSON per game. Can be interrupted; run the same command
     again to resume. Increase --games to extend a run.
     """

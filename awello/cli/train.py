@@ -71,7 +71,7 @@ def patterns(
 ) -> None:
     """Train Othello's pattern weights on finished games.
 
-    Learns from WTHOR files, transcripts or games of 'awello selfplay'. Takes minutes, or hours with --depth; search
+    Learns from WTHOR files, transcripts or the games of 'awello selfplay'. Takes minutes, or hours with --depth; search
     results are saved in a folder next to the output file. Can be interrupted; run the same command again to resume with
     the next stage.
     """

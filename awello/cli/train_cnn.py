@@ -52,7 +52,7 @@ def cnn(
     ] = "mover",
     target_moves: Annotated[
         Literal["all", "winners"],
-        typer.Option(help="Moves to learn: all, or only those of winners (the network then has no value head)"),
+        typer.Option(help="Moves to learn: all, or only those of winners (the network then cannot predict the winner)"),
     ] = "all",
     teacher: Annotated[
         Path | None,

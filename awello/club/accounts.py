@@ -81,7 +81,10 @@ def check_new_password(password: str) -> None:
 
 
 def create_account(connection: Connection, name: str, password_hash: str | None, owner: int | None = None) -> Account:
-    """Create the account of a person (with a password hash) or of a bot (with an owner)."""
+    """Create the account of a person (with a password hash) or of a bot (with an owner).
+
+    Raises `ClubError` if the name is invalid or taken, or if the owner already has too many bots.
+    """
     check_new_name(connection, name)
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
         raise ClubError(
@@ -224,7 +227,10 @@ def digest_of(secret: str) -> bytes:
 
 
 def create_session(connection: Connection, account: Account) -> str:
-    """Create a session and return its secret; delete expired sessions, and the oldest ones if there are too many."""
+    """Create a session and return its secret.
+
+    Deletes expired sessions, and the account's oldest ones if it has more than `MAX_SESSIONS_PER_ACCOUNT`.
+    """
     secret = secrets.token_urlsafe(32)
     _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret
@@ -242,7 +248,10 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
-    """Create a token for a bot and return its secret, of which only a digest is stored."""
+    """Create a token for a bot and return its secret, of which only a digest is stored.
+
+    Raises `ClubError` if the bot already has too many tokens.
+    """
     if _count(connection, tokens.c.account == account.id) >= MAX_TOKENS_PER_BOT:
         message = f"{account.name} already has {MAX_TOKENS_PER_BOT} tokens: revoke one"
         raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS_PER_BOT)

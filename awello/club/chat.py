@@ -42,7 +42,7 @@ class Chat:
         return {}
 
     async def send(self, client: ClientConnection, number: int, text: str) -> Message:
-        """Send a message to the opponent, and to the sender's other connections that have chat on."""
+        """Send a message to the opponent's connections and the sender's other connections, where chat is on."""
         account, text = client.require_account(), _clean_text(text)
         live_game = self.server.live_games.get(number) or self.server.ended_games.get(number)
         if live_game is None:

@@ -55,7 +55,7 @@ class DisconnectTracker:
             self.server.send_to_account(live_game.opponent(account).id, self.event_for(live_game, account))
 
     def event_for(self, live_game: LiveGame, account: int) -> Message:
-        """Return the event that tells an opponent whether the account is online and, if not, when to claim the win."""
+        """Return the event that says whether an account is online and, if not, when its opponent can claim the win."""
         side = live_game.state.side_of(account)
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)

@@ -43,7 +43,7 @@ def affects_ratings(state: GameState) -> bool:
 
 
 def is_same_person(one: Account, other: Account) -> bool:
-    """Return whether two accounts belong to one person: they are bots of one owner, or a bot and its owner."""
+    """Return whether two accounts belong to one person, as bots of one owner or as a bot and its owner."""
     return (one.owner or one.id) == (other.owner or other.id)
 
 

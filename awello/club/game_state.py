@@ -1,8 +1,8 @@
 """The state of a club game: moves, clocks, draw offers and result.
 
 States are immutable; their methods neither read the system clock nor send messages.  An action that depends on the time
-receives it as an argument, in seconds since 1970.  Every action returns the next state, or raises `ClubError` if it is
-not allowed.
+receives the time as an argument, in seconds since 1970.  Every action returns the next state, or raises `ClubError` if
+it is not allowed; `play` raises another `AwelloError` if the move is invalid or illegal.
 """
 
 from dataclasses import dataclass, field, replace
@@ -73,7 +73,7 @@ class GameState:
 
     @property
     def winner(self) -> int | None:
-        """The winning side of an ended game; None for a draw."""
+        """The winning side of an ended game; None for a draw or an aborted game."""
         if self.loser is not None:
             return 1 - self.loser
         first, second = self.position.score()

@@ -33,7 +33,7 @@ class ClientConnection:
     lag: float = 0.0
     """The measured network round-trip time in seconds."""
     client_network: str | None = None
-    """The client's IPv4 address or IPv6 /64 network; None on the server's machine, which many accounts may share."""
+    """The client's IPv4 address or IPv6 /64 network; None if the client runs on the server's machine."""
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False

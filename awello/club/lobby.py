@@ -92,7 +92,7 @@ class Lobby:
             raise ClubError("challenge_self", "you cannot challenge yourself: give the name of another player")
         self.server.blocks.require_not_blocked(other, account)
         if len(self.challenges.with_key(("by", account.id))) >= MAX_CHALLENGES_PER_ACCOUNT:
-            message = f"you already have {MAX_CHALLENGES_PER_ACCOUNT} open challenges: withdraw one"
+            message = f"you have already sent {MAX_CHALLENGES_PER_ACCOUNT} unanswered challenges: withdraw one"
             raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES_PER_ACCOUNT)
         if len(self.challenges.with_key(("to", other.id))) >= MAX_INCOMING_CHALLENGES:
             limit = MAX_INCOMING_CHALLENGES
@@ -158,7 +158,7 @@ class Lobby:
         self.server.send_to_account(account.id, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
-        """Return whether an account can now start the game that a seek offers."""
+        """Return whether the player of a seek can start its game with an account now."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
         return other.id != account.id and not blocked and self.server.can_play(other, offer.terms)

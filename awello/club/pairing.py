@@ -172,8 +172,8 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
     """Choose who moves first: the player with the lower side balance.
 
     If the balances are equal, the sides in the players' past games are compared, latest games first: at the first
-    difference, the player who moved second in that past game moves first now.  If both players always had the same
-    sides, the choice alternates from board to board.
+    difference, the player who moved second then moves first now.  If both players always had the same sides, the choice
+    alternates from board to board.
     """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:

@@ -1,4 +1,4 @@
-"""The club server: connections, lobby and live games; every change is stored before clients are notified."""
+"""The club server: connections, lobby and live games; each change of a game is stored before clients are notified."""
 
 import asyncio
 import logging
@@ -248,7 +248,7 @@ class ClubServer:
         return await self._act_as_player(client, number, GameState.resign)
 
     async def draw(self, client: ClientConnection, number: int, accept: bool = True) -> Message:
-        """Offer, accept or decline a draw."""
+        """Offer or accept a draw; without `accept`, decline or withdraw a draw offer."""
         return await self._act_as_player(client, number, GameState.offer_draw if accept else GameState.decline_draw)
 
     async def abort(self, client: ClientConnection, number: int) -> Message:
@@ -405,7 +405,7 @@ def _max_games(account: Account) -> int:
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:
-    """Run a task until it is cancelled; if it fails, log the error and restart it after a pause."""
+    """Run a task until it ends or is cancelled; if it fails, log the error and restart it after a pause."""
     while True:
         try:
             return await work()

@@ -1,4 +1,4 @@
-"""The club's database: every change is stored here before clients are notified.
+"""The club's database: each change of a game is stored here before clients are notified.
 
 One thread writes.  Operations that are submitted while the writer thread is busy are queued and then written together
 in one transaction, so that many games share the cost of a commit.

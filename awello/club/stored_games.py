@@ -24,7 +24,7 @@ UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # each exe
 
 @dataclass(frozen=True)
 class SaveGame:
-    """An operation that saves a game and, if its result counts, updates and returns the players' ratings."""
+    """An operation that saves a game and, if its result affects ratings, updates and returns the players' ratings."""
 
     state: GameState
 
@@ -33,7 +33,7 @@ class SaveGame:
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        """Update and return the players' ratings; return None if the result does not count or has been counted."""
+        """Update and return the players' ratings; return None if the result changes none, or has already done so."""
         return _rate_game(connection, self.state) if affects_ratings(self.state) else None
 
 
@@ -153,7 +153,7 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 def load_heartbeat(connection: Connection) -> float | None:
     """Return when the club was last known to be open; None if there is no heartbeat.
 
-    This is the later of the last heartbeat and the last start of a turn.
+    The time is the later of the last heartbeat and the latest start of a turn in a live game.
     """
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()

@@ -106,7 +106,10 @@ def create_tournament(
         message = f"{system!r} is not a tournament system: choose {join_choices(SYSTEMS)}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
-        message = f"choose 1 to {MAX_ROUNDS} rounds for a Swiss tournament; omit the number of rounds for a round robin"
+        message = (
+            f"the system {system} does not allow rounds={rounds}: choose 1 to {MAX_ROUNDS} rounds for a Swiss "
+            "tournament; omit the number of rounds for a round robin"
+        )
         raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
     if not 0 <= grace <= MAX_GRACE_SECONDS:
         minutes = round(MAX_GRACE_SECONDS / 60)
@@ -114,7 +117,7 @@ def create_tournament(
         raise ClubError("invalid_grace", message, minutes=minutes)
     terms.validate()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
-        message = f"there is already a tournament named {name}: choose another name"
+        message = f"there is already an unfinished tournament named {name}: choose another name"
         raise ClubError("tournament_name_taken", message, name=name)
     control = {"clock": terms.control.seconds, "increment": terms.control.increment, "rated": terms.rated}
     values = {"name": name, "system": system, "variant": int(terms.game), **control, "rounds": rounds}
@@ -128,7 +131,7 @@ def enter_tournament(
 ) -> ClubTournament:
     """Enter a tournament; entering again has no effect.
 
-    `client_network` is the client's IPv4 address or IPv6 /64 network, or None if the client runs on the server's machine.
+    `client_network` is the client's IPv4 address or IPv6 /64 network; None if the client runs on the server's machine.
     """
     tournament = find_tournament(connection, key)
     if account.id in tournament.entrants_by_id:

@@ -49,7 +49,7 @@ class AvoidedMoves:
         return self.moves.get((position.game, *position.board_words), {})
 
     def add(self, position: Position, move: int, value: float) -> None:
-        """Add a move that lost a game, and append it to the file."""
+        """Add a move that lost a game; if there is a file, append the move to it."""
         self._set(position, move, value)
         if self.file is not None:
             text, name = format_position(position), position.format_move(move)

@@ -9,7 +9,7 @@ without a capture in between, the game ends, and the variant decides who gets th
 quiet moves (without a capture) that come late in the move ordering are first searched one ply less deep.
 
 The search counts how often it uses an estimate.  A value found without any estimate is proven, whatever the depth, and
-stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
+is stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
 """
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, popcount
@@ -200,7 +200,7 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Write the position at a ply to the stack; return whether it repeats a position since the last capture."""
+    """Write a position to the stack frame of its ply; return whether it has occurred since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.plies_since_capture:

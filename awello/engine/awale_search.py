@@ -64,7 +64,8 @@ class AwaleWorker(SearchWorker):
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        tablebase_seeds = min(request.precision, self.tablebase.seeds)  # the request may assume a newer, larger one
+        # The precision may refer to a larger tablebase that was built after this worker was created.
+        tablebase_seeds = min(request.precision, self.tablebase.seeds)
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
@@ -133,7 +134,10 @@ def create_awale_threads(
 
 
 class AwaleIterativeSearch(IterativeSearch):
-    """The iterative search of an Awalé position; the precision is the most seeds for which the tablebase is used."""
+    """The iterative search of an Awalé position.
+
+    The precision is the largest number of seeds for which the tablebase is used.
+    """
 
     ASPIRATION_DELTA = SEED_VALUE // 4
 

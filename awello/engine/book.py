@@ -67,7 +67,7 @@ class OpeningBook:
         return self._backed_up[key]
 
     def choose(self, position: Position) -> tuple[int, float] | None:
-        """Return the best move and its value, or None if the book has no values for the moves of the position."""
+        """Return the best move and its value, or None if the position is not expanded in the book."""
         key = position.board_words
         if not self.is_expanded(key):
             return None

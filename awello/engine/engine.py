@@ -4,7 +4,7 @@
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a background thread and can be stopped at any time; its result is then the last complete analysis.
+The search runs in a background thread and can be stopped at any time; its result is then the last analysis.
 An engine runs one search at a time: a new one stops the previous one.  Invalid positions and limits raise
 `AwelloError`.
 """
@@ -111,7 +111,7 @@ class Engine:
                     thread.join()  # ident is None if Ctrl-C came before the thread started
 
     def stop(self) -> None:
-        """Stop the current search; its stream ends with the last complete analysis.  May be called from any thread."""
+        """Stop the current search, which ends its stream of analyses.  May be called from any thread."""
         self.search_threads.stop()
 
     def clear(self) -> None:

@@ -76,7 +76,7 @@ class IterativeSearch(ABC):
             last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
-        """Return the best move of the last search of the plan; self-play uses this, as it is cheaper than `deepen`."""
+        """Return the best move of the last search of the plan; self-play uses it, because `deepen` is slower."""
         for depth, precision in self.plan(limit):
             try:
                 self.results = self.search_multipv(depth, precision)

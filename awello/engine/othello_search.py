@@ -1,7 +1,7 @@
 """Othello's search: a worker that runs the kernels in one thread, and the plan of the depths to search.
 
 The score at the end of the game is found by a series of null-window searches.  Each of them tests whether the score
-exceeds a number, which narrows the bounds on the score, until the bounds meet.  Quick selective searches to the end
+exceeds a number, and so narrows the bounds on the score, until the bounds meet.  Quick selective searches to the end
 (with ProbCut) precede the exact search.  Each search starts with the value and the best move of the previous search,
 and finds the best moves of other positions in the transposition table.
 """

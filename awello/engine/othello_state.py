@@ -1,7 +1,7 @@
 """The state of a thread that searches Othello.
 
-Move lists and pattern indices are stored by number of empty squares, not by ply: a position and its children never
-share them, and a pass does not change those in use.
+Move lists and pattern indices are stored by number of empty squares, not by ply: each move leads to
+the next slot, and a pass stays in the same slot.
 """
 
 from typing import Annotated

@@ -39,7 +39,7 @@ from awello.position import Position
 from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, count_seeds
 from awello.rules.game import Game
 
-DEFAULT_SEEDS = 12  # seeds of the tablebase that is built on first use; it takes 2.6 MiB and one second
+DEFAULT_SEEDS = 12  # the size of the tablebase that is built on first use; it takes 2.6 MiB and one second
 PARTS_PER_THREAD = 4  # parts of a layer per thread: more parts balance the load better, but each needs a queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
 PREPARE_COST_PASSES = 4  # the first pass over a layer takes as long as this many later ones; used only for progress
@@ -212,7 +212,7 @@ def _read_header(game: Game, file: Path) -> tuple[int, int]:
 
 
 def verify_tablebase(game: Game) -> bool:
-    """Return whether the tablebase on disk matches its checksum."""
+    """Return whether there is a tablebase on disk and its values match its checksum."""
     base = find_tablebase(game)
     return base is not None and zlib.crc32(base.table.data) == _read_header(game, _table_file(game))[1]
 

@@ -1,6 +1,6 @@
 """The transposition table (TT) for Othello, shared by all threads without locks.
 
-The hash function and `TranspositionTable`, the memory of a table, also serve Awalé (see `awale_transposition_table`).
+The hash function and `TranspositionTable`, the memory of a table, are also used by `awale_transposition_table`.
 
 A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
 the data.  If two threads write an entry at the same time, its words may not match; then the entry is not found, so no
@@ -14,7 +14,7 @@ fixed and public: searches are reproducible, but an attacker can construct colli
 from untrusted users should use random multipliers, which are drawn for each table (`Engine(random_hash=True)`).
 
 An empty entry consists of two zeros, so it matches a position with hash 0.  This does no harm: `probe_tt` then returns
-its data, 0, which mean that the table has no entry for the position.
+0, as it does if the table has no entry for the position.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""A small neural network that evaluates Awalé, stored as tables (after NNUE, Y. Nasu 2018).
+"""A small neural network that evaluates Awalé positions, stored as tables (after NNUE, Y. Nasu 2018).
 
 For each pit and each number of seeds in it, there is a learnt row with one weight per unit of the network; there is
 also a row for each total number of seeds in play.  The thirteen rows of a position are added.  The sum of each unit is

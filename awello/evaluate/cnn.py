@@ -88,5 +88,5 @@ def load_cnn_file(file: Path, threads: int = 1) -> Cnn:
         valid = False
     if not valid:
         problem = "cannot be read or is not a convolutional network"
-        raise ConfigError(f"{str(file)!r} {problem}: train one with 'awello train cnn'")
+        raise ConfigError(f"{str(file)!r} {problem}: check the path, or train one with 'awello train cnn'")
     return Cnn(session)

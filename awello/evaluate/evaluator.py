@@ -71,7 +71,7 @@ class Heuristic:
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
             raise ConfigError(
-                f"thresholds={low}-{high} is invalid: use ascending numbers up to {MAX_SETTING}, such as 30-55"
+                f"thresholds={low}-{high} is invalid: use ascending numbers from 0 to {MAX_SETTING}, such as 30-55"
             )
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
@@ -119,7 +119,7 @@ class Evaluator:
     """How far a value must exceed beta to cause a cutoff."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
-        """Initialise the only element of `states`, by default a new array.
+        """Initialise the only element of `states` (default: a new array).
 
         A search whose own state contains a `HeuristicState` passes that field as `states`.
         """

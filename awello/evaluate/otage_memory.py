@@ -77,7 +77,7 @@ class OtagePatternStatistics:
         self.games = self.balance.copy()
 
     def values(self) -> npt.NDArray[np.int16]:
-        """Return the value of each pattern: about wins minus losses per game, but closer to 0 for rare patterns."""
+        """Return the value of each pattern: 1000 * (wins - losses) / games, but closer to 0 for rare patterns."""
         ratio = self.balance / (self.games + PRIOR_DRAWS)
         return np.round(otage.MAX_PATTERN_VALUE * ratio).astype(np.int16)[self.kind.canonical_indices]
 

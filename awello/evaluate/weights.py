@@ -1,6 +1,7 @@
 """Files with learnt weights for the champion: the shipped files, and files that you train.
 
-A configuration of a pattern and its mirror image have the same weight.  Such *tied* weights are learnt together and stored once.
+Configurations that are mirror images of each other have the same weight.  Such *tied* weights are learnt together and
+stored once.
 """
 
 import json
@@ -76,7 +77,7 @@ def load_pattern_file(file: Path) -> PatternWeights:
     shape = STAGE_COUNT, compute_tied_indices().max() + 1
     if version != FILE_VERSION or weights.shape != shape or weights.dtype != np.int16:
         raise ConfigError(
-            f"{str(file)!r} was written by another version of Awello: train new weights with 'awello train patterns'"
+            f"the weights in {str(file)!r} do not fit this version of Awello: train them with 'awello train patterns'"
         )
     return PatternWeights(weights, metadata)
 

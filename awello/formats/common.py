@@ -80,7 +80,7 @@ def format_number(number: float) -> str:
 
 
 def check_standard_othello(record: Record, format: str) -> None:
-    """Raise `NotationError` if the start is not Othello's, or a side lost by resignation, on time or by forfeit."""
+    """Raise `NotationError` for a non-standard start, or if a side lost by resignation, on time or by forfeit."""
     if record.start != Position.start():
         raise NotationError(
             f"{format} stores only games of Othello from the standard start, not from {record.start!r}: omit the game"
@@ -99,7 +99,7 @@ def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ..
 
 
 def format_loss(record: Record) -> str:
-    """Format a loss by resignation or forfeit, such as `Black resigned`; return "" for any other result."""
+    """Format a loss by resignation, on time or by forfeit, such as `Black resigned`; return "" for other results."""
     return "" if record.loser is None else f"{record.start.game.sides[record.loser]} {record.reason}"
 
 

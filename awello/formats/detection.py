@@ -57,7 +57,7 @@ class DetectedGame:
 
 
 def detect_game(text: str, game: Game | None = None) -> DetectedGame:
-    """Detect the game or position in a text; if that fails, raise `NotationError` naming the most likely mistake.
+    """Detect the game or position in a text, or raise a `NotationError` that names the most likely mistake.
 
     Without `game`, the text determines the rules: Othello on the board size that fits the board or the moves, or the
     variant of Awalé that the text names (default: abapa).
@@ -330,7 +330,7 @@ def _flatten(words: Iterable[list[str] | None]) -> list[str]:
 
 
 def _split_words(text: str, game: Game) -> Iterator[list[str] | None]:
-    """Yield each word's list of moves: empty for a number, None if the word does not consist of moves."""
+    """Yield the list of moves in each word: an empty list for a number, None for a word with other text."""
     for line in text.splitlines():
         if "".join(line.split()) in PIT_HEADINGS:
             continue

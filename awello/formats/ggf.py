@@ -159,7 +159,7 @@ def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
 
 
 def _restore_passes(start: Position, given_moves: list[GgfMove]) -> list[GgfMove]:
-    """Insert missing passes; raises `NotationError` if a move is illegal or by the wrong side."""
+    """Insert missing passes; raises `NotationError` if a move is illegal or belongs to the wrong side."""
     moves, sides = tuple(move for _, move, _, _ in given_moves), [side for side, _, _, _ in given_moves]
     with suppress(AwelloError):  # fast path for regular games
         found = restore_passes(start, [move for move in moves if move != PASS])

@@ -82,7 +82,7 @@ def parse_problem(line: str) -> Problem:
             raise NotationError(f"{field[:12]!r} repeats a move: list each move once")
         scores[move] = _parse_score(score, position)
     if len(position_scores) + bool(scores) > 1:
-        raise NotationError("found several scores for the position: give scores for moves, or one for the position")
+        raise NotationError("found too many scores: give either one for the position, or one for each move")
     return Problem(position, tuple(scores.items()), position_scores[0] if position_scores else None)
 
 

@@ -23,18 +23,18 @@ class Opening:
 
 
 def find_opening(game: Record | Iterable[Position]) -> Opening | None:
-    """Find the opening of a game: the last position that has an opening name determines it."""
+    """Find the opening of a game by the last position that has an opening name; return None if there is none."""
     positions = game.positions() if isinstance(game, Record) else game
     return next(filter(None, map(find_opening_at, reversed(list(positions)))), None)
 
 
 def find_opening_at(position: Position) -> Opening | None:
-    """Find the opening whose moves lead to a position; only openings of Othello on 8x8 have names."""
+    """Find the opening whose moves lead to a position, or return None; only Othello on 8x8 has named openings."""
     return load_opening_names().get(position.canonical()) if position.game is Game.OTHELLO else None
 
 
 def find_opening_by_name(english: str | None) -> Opening | None:
-    """Find an opening by its English name."""
+    """Find an opening by its English name; return None if there is none."""
     return _load_openings_by_name().get(english) if english else None
 
 

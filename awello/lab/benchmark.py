@@ -14,7 +14,7 @@ COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # by game: searches tha
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games of alpha-beta with each heuristic and, up to depth 6, of `COMPARED_SEARCHES` against `random`."""
+    """Plan games against `random`: of alpha-beta with each heuristic and, up to depth 6, of `COMPARED_SEARCHES`."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())

@@ -35,7 +35,7 @@ REPLACEMENTS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY_SPEC}
 
 
 def list_players(depth: int) -> dict[str, str]:
-    """Return the specs of the nine players, by published name."""
+    """Return the specs of the nine players, keyed by their names in report 1."""
     nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEFAULT_DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCH_SPECS.items()}
     return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY_SPEC}

@@ -59,7 +59,7 @@ REPORT0_SCORES = _by_strategy(
     }
 )
 
-# Report 2, appendix V.B: games won of 20 against `random`, percent of the board held by the player and by `random`,
+# Report 2, appendix V.B: games won out of 20 against `random`, percent of the board held by the player and by `random`,
 # milliseconds per move.
 REPORT2_AGAINST_RANDOM = {
     "alphabeta:positional@10": (20, 62.96, 36.17, 16573.5),

@@ -116,7 +116,7 @@ def _format_scale(section: range, bar_width: int) -> str:
 
 
 def plot_review(axes: Any, reviews: Sequence[MoveReview]) -> None:
-    """Plot the value after each move; mark inaccuracies, mistakes and blunders by dots, and exact values by shading."""
+    """Plot the value after each move; mark inaccuracies, mistakes and blunders with dots; shade exact values."""
     game = reviews[0].position.game
     first, unit = game.sides[0], game.adapter.unit
     axes.axhline(0, color="#888", linewidth=1)

@@ -1,8 +1,8 @@
 """Self-play of Otage (report 4, sections II.5.1 and III.6.6): games that build its book and train its patterns.
 
 All openings of a given length are played first; otherwise the book would grow only where it is already dense.  Later
-games refine the book: in a position where every move in the book has lost, Otage searches for another move, and some
-opening moves are the second choice of its search.
+games refine the book: where every move in the book has lost, Otage searches for another move.  In addition, some of
+its opening moves are the second choice of its search.
 
 Games are played in rounds.  After each round, Otage learns from the games of the round in the order of their numbers,
 so the results do not depend on the number of processes or machines.
@@ -114,7 +114,7 @@ def autoplay(
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, LearningResult]]:
-    """Play round by round up to the plan's number of games; yield each game with its `LearningResult`.
+    """Play rounds until the plan's number of games is reached; yield each new game with its `LearningResult`.
 
     `on_progress` receives the number of games played so far.  The games are also added to the archive at
     `archive_location` (default: an archive in `folder`).  Ctrl-C raises `KeyboardInterrupt`; another call resumes the
@@ -146,7 +146,7 @@ def autoplay(
 
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
-    """Read from `folder` the autoplay games from which Otage's memory has learnt."""
+    """Read the autoplay games in `folder` that Otage's memory has learnt from."""
     with Runner(plan, out=folder) as runner:
         if missing := plan.games - len(runner.results):
             problem = f"the memory in {folder} has learnt from {plan.games} games, of which games.jsonl lacks {missing}"
@@ -157,7 +157,7 @@ def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
 def _play_round(
     plan: AutoplayPlan, first: int, workers: Jobs | OrderedMap, folder: Path, on_progress: Callable[[int], None]
 ) -> list[Record]:
-    """Return the games of a round, starting with number `first`; play those that are not in the folder yet."""
+    """Play a round whose first game is number `first`, except games already in the folder; return all its games."""
     with Runner(plan, workers, folder) as runner:
         on_progress(len(runner.results))
         if not runner.run(lambda: on_progress(len(runner.results))):

@@ -11,7 +11,7 @@ from awello.layout import Layout
 from awello.rules.awale import BYTE_MASK, count_seeds, legal_moves, sow
 from awello.search.uct import pick_random_move, xorshift
 
-MAX_GAME_PLIES = 200  # after this many plies, a game is cut off; the seeds on the board then count for neither side
+MAX_GAME_PLIES = 200  # plies after the opening; then a game is cut off, and seeds on the board count for neither side
 PRESEARCH_REDUCTION_PLIES = 4  # each position is first searched this many plies less deeply, for move ordering
 
 
@@ -82,8 +82,8 @@ def play_game(
 
     The target of a position is a weighted mean of the value of the search and, with weight `td_lambda`, the result of
     playing on: the number of seeds that the best move captures minus the target of the next position.  Before a random
-    move, the target is the value of the search alone.  After the opening, `exploration` of 256 moves are random on
-    average.  The game stops at the first position that the tablebase contains.
+    move, the target is the value of the search alone.  After the opening, on average `exploration` out of 256 moves are
+    random.  The game also stops at the first position that the tablebase contains, and after `MAX_GAME_PLIES`.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

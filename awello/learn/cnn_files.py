@@ -39,7 +39,7 @@ def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
 
 
 def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
-    """Load a network and its settings from a file."""
+    """Load a network and its settings from a file; raise `ConfigError` if the file contains none."""
     try:
         content = load_state(file)
         config = CnnConfig(**content["config"])
@@ -53,7 +53,7 @@ def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
 
 
 class ExportedNetwork(nn.Module):  # type: ignore[misc]
-    """A network with only the outputs that players need: the logits of winners' moves, and the value."""
+    """A network with only the outputs that players need: the logits of winners' moves and, if predicted, the value."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class ExportedNetwork(nn.Module):  # type: ignore[misc]
 
 
 def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Path) -> None:
-    """Export a network to ONNX: the input is a batch of boards, the outputs are `moves` and `value`.
+    """Export a network to ONNX: its input is a batch of boards; its outputs are `moves` and, if predicted, `value`.
 
     Weights and activations are quantised to eight bits, which makes the network about three times as fast on CPUs
     (Jacob et al., 2018); the range of each layer is calibrated on `boards`.

@@ -29,15 +29,15 @@ class CnnPredictions:
     value_errors: Tensor
     """Predicted value minus result; 0 for unfinished games."""
     value_correct: Tensor
-    """Whether the value favours the winner."""
+    """Whether the value favours the winner; false without a winner."""
 
     def value_mse(self) -> float:
-        """Return the mean square error of the value; unfinished games count as correct."""
+        """Return the mean square error of the value; for unfinished games, the error counts as 0."""
         return float(self.value_errors.square().mean())
 
 
 def evaluate(config: CnnConfig, network: nn.Module, positions: CnnPositions, symmetries: int = 1) -> CnnPredictions:
-    """Compare a network's predictions, averaged over a number of symmetries, with the moves and results of games."""
+    """Compare a network's predictions, averaged over `symmetries` symmetries, with the moves and results of games."""
     parts = []
     with torch.no_grad():
         for batch in iterate_batches(positions):

@@ -8,8 +8,8 @@ from awello.learn.cnn_config import CnnConfig
 from awello.learn.cnn_positions import PLANE_COUNTS
 
 
-# Both networks return the logits of the 64 squares for each policy head, and the value, which is None without a value
-# head.  Logits of illegal moves are meaningless.
+# Both networks return the logits of the 64 squares for each policy head, and the value, which is None if the network
+# has no value head.  Logits of illegal moves are meaningless.
 class Report0Network(nn.Module):  # type: ignore[misc]
     """The network of report 0, table 2.1: eight convolutions and two dense layers."""
 

@@ -1,10 +1,10 @@
 """Train a network on tournament games to predict the winner's move and the winner (after report 0, with corrections).
 
-The network is a tower of residual blocks; its input is the board from the mover's view, with the legal moves.  It
-learns from all moves, but has separate heads for the moves of winners and losers: losers' moves train the tower, but
-not the head that predicts winners' moves.  A third head predicts the winner.  A small network learns more from a large
-one, its teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more
-information than the move played.  If a loser moved, the policy target is the teacher's prediction alone.
+The network is a tower of residual blocks; its input is the board from the mover's view, with the legal moves.  The
+network learns from all moves, but has separate heads for the moves of winners and losers: losers' moves train the
+tower, but not the head that predicts winners' moves.  A third head predicts the winner.  A small network learns more
+from a large one, its teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain
+more information than the move played.  If a loser moved, the policy target is the teacher's prediction alone.
 
 All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The result is the moving average of
 the weights at the step where its accuracy on the validation set was best.  A training run that is resumed from its

@@ -144,7 +144,7 @@ def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> 
 
 
 def score_game(own: int, opp: int) -> int:
-    """Return the points for a game: points for the result, plus seeds or discs held."""
+    """Return the points for a game: a bonus for a win or a draw, plus the player's own seeds or discs."""
     return own + (WIN_POINTS if own > opp else DRAW_POINTS if own == opp else 0)
 
 
@@ -193,7 +193,7 @@ def breed(config: GeneticConfig, population: list[Individual]) -> list[Individua
 
 # ---- generations ----------------------------------------------------------------------------------------------------
 def start_evolution(config: GeneticConfig) -> Evolution:
-    """Create the first population: random individuals and one chosen by hand, which is the best so far."""
+    """Create the first population: random individuals, and one with the initial genes, which is the best so far."""
     with seeded_random(config.seed, "begin"):
         others = [
             Individual(random.randint(config.min_gene, config.max_gene) for _ in config.initial_genes)
@@ -260,7 +260,7 @@ def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scor
 
 
 def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
-    """Load an evolution, or start one if there is no file; raise `ConfigError` if the file has other settings."""
+    """Load an evolution, or start one; raise `ConfigError` if the file is damaged or has other settings."""
     if not file.exists():
         return start_evolution(config)
     try:

@@ -24,13 +24,13 @@ from awello.learn.pattern_kernels import search_positions
 from awello.rules.game import Game
 
 MAX_SOLVED_EMPTIES = 12  # positions with at most this many empties are solved
-MAX_ENDGAME_EMPTIES = 15  # positions with more empties, but at most this many, are searched to the end with ProbCut
+MAX_ENDGAME_EMPTIES = 15  # other positions with at most this many empties are searched to the end with ProbCut
 ENDGAME_SELECTIVITY = 2
 BATCH_POSITIONS = 500  # labels do not depend on the thread count, because the TT is cleared before each batch
 
 
 class PositionLabeller:
-    """Threads that search positions with the same weights; the caller may change the weights between calls."""
+    """Labels positions by search in several threads; the caller may change the array of weights between calls."""
 
     def __init__(self, weights: npt.NDArray[np.int16], threads: int) -> None:
         self.weights, self.threads, self.idle_workers = weights, threads, SimpleQueue[OthelloWorker]()

@@ -66,7 +66,7 @@ class StageResult:
     error: float
     """Root mean square error on held-out positions after the fit, in discs."""
     results: float
-    """Root mean square error after the fit against the final scores of held-out games, in discs."""
+    """Root mean square error against the final scores of held-out games, measured after the fit, in discs."""
 
 
 @dataclass(frozen=True)

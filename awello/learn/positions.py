@@ -124,7 +124,10 @@ def collect_positions(games: Games) -> PositionSet:
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
 def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> None:
-    """Play random moves from each position; clear its board if a mover has no move, before or after any of them."""
+    """Play `plies` random moves from each position.
+
+    If the side to move ever has no legal move, even after the last random move, the position's board is cleared.
+    """
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         moves = find_moves(own, opp)

@@ -1,8 +1,8 @@
 """Self-play games of the champion, for training the evaluation.
 
-Game `n` depends only on the plan and on `n`: these determine its random opening, and one engine, whose transposition
-table is cleared before each game, then plays both sides at one level.  Only `find_best_move` is called, because at low
-levels it is much faster than a full analysis.
+Game `n` depends only on the plan and on `n`: these determine its random opening.  One engine then plays both sides at
+one level; its transposition table is cleared before each game.  Only `find_best_move` is called, because at low levels
+it is much faster than a full analysis.
 """
 
 import random

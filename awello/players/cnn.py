@@ -1,4 +1,4 @@
-"""Players that use a convolutional network trained on Othello tournament games, without search or in alpha-beta."""
+"""Players that use a convolutional network trained on Othello tournament games, alone or in an alpha-beta search."""
 
 import time
 from dataclasses import dataclass, field

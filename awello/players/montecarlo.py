@@ -68,7 +68,7 @@ class NetworkTreePlayer(TreeSearchPlayer):
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
     weights: Path | None = None
-    """Network file written by `awello train perceptron` or `train cnn`; default: the shipped network."""
+    """Weights file written by `awello train perceptron` or `awello train cnn`; default: the shipped weights."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     """Number of threads that evaluate positions with the convolutional network."""
 

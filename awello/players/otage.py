@@ -134,7 +134,10 @@ class OtagePlayer(Player):
         return Choice(analysis.move, analysis)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Update the memory folder, and add the game to the book if `should_keep` returns true."""
+        """Update the memory folder, and add the game to the book if `should_keep` returns true.
+
+        Does nothing without a memory folder, if `learning` is off, or if the game has no moves or a custom start.
+        """
         if not (self.memory and self.learning) or not record.moves or record.start != Position.start():
             return {}
         from awello.archive.archive import Archive
@@ -155,7 +158,7 @@ class OtagePlayer(Player):
         return {"kept": int(kept), "changed": int(result.changed_ply is not None)}
 
     def _is_opponent_strong(self, record: Record, side: int) -> bool:
-        """Record the result of a game; return whether the opponent is strong, judging by all results so far."""
+        """Record the result of a game; return whether the opponent is strong, judging by all games against them."""
         opponent = record.tags.get(record.start.game.sides[1 - side], "")
         results = self.results.setdefault(opponent, [])
         results.append(0.5 if record.winner is None else float(record.winner != side))

@@ -47,7 +47,7 @@ def learn_game(memory: OtageMemory, record: Record, side: int) -> LearningResult
 
 
 def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
-    """Find the first ply at which a side would now play another move, if any."""
+    """Return the first ply at which a side would now play another move, or None if there is none."""
     search = IterativeDeepening(memory)
     for ply, position in enumerate(record.positions()):
         if position.side != side or not depths.get(ply):

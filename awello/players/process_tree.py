@@ -90,13 +90,13 @@ def describe_exit(status: int) -> str:
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of descendants whose own parents end."""
+    """Make this process the parent of descendants whose own parents end (Linux only)."""
     if sys.platform == "linux":
         _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends."""
+    """Ask the kernel to kill this process when its parent ends (Linux only)."""
     if sys.platform == "linux":
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 

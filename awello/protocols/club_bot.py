@@ -333,7 +333,7 @@ def describe_result(state: Message, names: list[str]) -> str:
 
 
 def describe_reason(code: str) -> str:
-    """Describe why a game ended; return the code itself if it is unknown, as it may be if the club is newer."""
+    """Describe why a game ended; return the code itself if it is unknown, which can occur if the club is newer."""
     return REASON_TEXTS.get(code, code)
 
 

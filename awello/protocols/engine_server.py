@@ -69,7 +69,7 @@ class EngineServer(ABC):
         """Send the reason why a line could not be processed."""
 
     def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
-        """Replace the engine for another game or other options; if this fails, keep the old engine."""
+        """Replace the engine if the game or an option differs; if the new engine cannot be made, keep the old one."""
         threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
         if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
             engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)

@@ -156,7 +156,7 @@ class ExternalEnginePlayer(Player, ABC):
 def read_analysis(
     position: Position, moves: str, value: float | None, depth: int, exact: bool = False, confidence: int = 100
 ) -> Analysis | None:
-    """Convert an engine's output to an analysis; return None if the value or the first move is missing or impossible."""
+    """Convert an engine's output to an analysis, or return None if the value or first move is missing or impossible."""
     pv = play_names(split_transcript(moves, position.game)[0], position)[0].moves
     if not pv or value is None or abs(position.lead + value) > position.game.max_score:
         return None

@@ -153,7 +153,7 @@ class GtpServer(EngineServer):
         self.positions.pop()
 
     def _load(self, file: str, move: str = "") -> None:
-        """Load a game in the Generic Game Format, the SGF of Othello.
+        """Load a game from a file in the Generic Game Format (GGF), Othello's counterpart of SGF.
 
         If `move` is given, it is the number of a move: load only the moves before it.
         """

@@ -33,7 +33,7 @@ MAX_DEPTH = 60
 
 
 class NBoardServer(EngineServer):
-    """Awello's engine for NBoard and other GUIs with its protocol."""
+    """Awello's engine for NBoard and other GUIs that speak NBoard's protocol."""
 
     GAME = Game.OTHELLO
     STOP_WORD = "ping"
@@ -175,7 +175,7 @@ def _is_answer(line: str) -> bool:
 
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
-    """Yield the output of a `hint` for some seconds, then interrupt it, since a hint has no last line."""
+    """Yield the output of `hint` for some seconds, then stop the engine, because the output has no last line."""
     deadline = time.monotonic() + seconds
     while (line := process.read_line(deadline)) is not None:
         yield line

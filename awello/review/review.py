@@ -1,10 +1,10 @@
 """Review a played game with the engine: compare the value of each move with that of the best move.
 
 Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the last
-move to the first.  The engine's transposition table then already contains the positions after a move, and the value of
-a move is the negated value of the next position.  If the values of the positions before and after a move are both
-estimates, and the move is not the engine's choice, the next position is searched again, because only estimates at the
-same depth are comparable.  Passes and forced moves are not analysed.
+move to the first, so when it reaches a move, the engine's transposition table already contains the positions after the
+move.  The value of a move is the negated value of the next position.  If the values of the positions before and after a
+move are both estimates, and the move is not the engine's choice, the next position is searched again, because only
+estimates at the same depth are comparable.  Passes and forced moves are not analysed.
 
 In Awalé, except for the variant romein, the game ends when a player has 25 seeds, but the engine evaluates only the
 seeds on the board, as if play continued.  The final score of such a game is therefore not used for the moves before the

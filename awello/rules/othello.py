@@ -174,7 +174,7 @@ class OthelloAdapter:
     share_name = "board"  # what a side holds, as named in reports: "board held at the end, %"
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
-    position_mask = ALL_BITS  # the bits of a word on which legal moves depend
+    position_mask = ALL_BITS  # the bits of a word that describe the board, without captured seeds
     has_passes, has_symmetries, has_draw_offers = True, True, False
     has_repetition = False  # whether a repeated position ends the game
 

@@ -1,8 +1,8 @@
 """Searches limited by a node budget, a depth or a time; the move ordering scores are kept between searches.
 
-Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish.  This is
-estimated from the growth in nodes between the last two searches.  A search that does not finish in time is abandoned,
-and the last complete result is returned.
+Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish.  Its
+number of nodes is estimated from the growth between the last two searches.  A search that does not finish in time is
+abandoned, and the last complete result is returned.
 """
 
 import time
@@ -34,7 +34,7 @@ NO_NODE_LIMIT = 1 << 62
 # ends the doubling when searches no longer grow, because they reach the end of the game everywhere.
 FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
 # Bounds of the expected growth in nodes when the budget doubles.  The growth between the last two searches is clipped
-# to this range, so that one unusual growth neither leads to a search that cannot finish nor prevents one that can.
+# to this range, so that an unusual value neither leads to a search that cannot finish nor prevents one that can.
 NODE_GROWTH_BOUNDS = (1.5, 6.0)
 TIME_SHARE = 0.9  # plan searches for this share of the remaining time, in case they are slower than expected
 
@@ -60,7 +60,7 @@ def _load_shipped_scores(name: str) -> Scores:
 
 
 class BudgetSearch(Evaluator):
-    """An evaluator with category scores that searches with `budget_kernels`."""
+    """An evaluator that also searches, with `budget_kernels`, and keeps category scores between searches."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class BudgetSearch(Evaluator):
         self.share_factor = round(kernels.SHARE_SCALE * share_factor)
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
-        """Search with a node budget; the number of nodes can differ from it.  The mover must have a legal move."""
+        """Search with a node budget; the search can visit more or fewer nodes.  The mover must have a legal move."""
         return self._search(position, nodes, self.share_factor, NO_NODE_LIMIT)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:

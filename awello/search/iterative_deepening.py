@@ -151,7 +151,8 @@ class IterativeDeepening(OtageEvaluator):
         """Yield the last result in `previous`, if any, then the result of each further depth.
 
         The last result yielded may be incomplete.  The search ends when it is stopped, when the value is exact, when
-        there is only one move, or when the next depth is expected to exceed the limits.  Depth 1 is always searched.
+        there is only one move, or when the next depth is expected to exceed the limits.  Depth 1 is
+        always searched, unless `previous` contains it.
         """
         started, searched_nodes, iterations = time.perf_counter(), 0, list(previous)
         self.stopped, excluded = False, set(excluded_moves)

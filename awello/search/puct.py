@@ -143,7 +143,7 @@ def add_virtual_losses(nodes: Nodes, path: TreePath, count: int) -> None:
 
 @kernel("int64(TreeNode[::1], TreeState, TreePath, int64)")
 def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
-    """If the only move at a leaf is a pass, add its child and return it as the new leaf; otherwise return the leaf."""
+    """If the only move at a leaf is a pass, add the child after the pass and return it; otherwise return the leaf."""
     node = nodes[U(leaf)]
     if path.length == MAX_PATH or state.node_count == len(nodes) or legal_moves(state.game, node.own, node.opp) != U(0):
         return leaf

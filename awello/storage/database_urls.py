@@ -23,7 +23,7 @@ def may_exist(location: str) -> bool:
 
 
 def parse_database_url(location: str, application: str) -> URL:
-    """Parse the URL of a database server; errors do not quote an invalid URL, as it may contain a password."""
+    """Parse the URL of a database server; errors do not quote an invalid URL, which may contain a password."""
     try:
         url = make_url(location)
         misplaced = location.count("@") > 1 or "@" in (

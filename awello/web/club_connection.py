@@ -154,7 +154,7 @@ async def _refuse(socket: WebSocket, refusal: ApiError) -> None:
 
 
 def is_loopback(client_network: str) -> bool:
-    """Return whether a client network is an address of this machine, or empty (unknown)."""
+    """Return whether a client network is a loopback address, or is empty because the address is unknown."""
     try:
         return ipaddress.ip_address(client_network).is_loopback
     except ValueError:

@@ -60,7 +60,7 @@ class MoveRequest(GameRequest):
 
 
 class DrawRequest(GameRequest):
-    """Offer or accept a draw, or decline it if `accept` is false."""
+    """Offer or accept a draw; if `accept` is false, decline or withdraw a draw offer."""
 
     accept: bool = True
 

@@ -1,4 +1,4 @@
-"""The club of the web server: opens its database, runs the club server and authenticates requests."""
+"""The club of the web server: its database, its club server and the authentication of requests."""
 
 import asyncio
 import logging
@@ -105,7 +105,10 @@ class ClubService:
             raise ApiError(503, "storage", "the club's database is not available: try again in a moment") from None
 
     async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
-        """Return the account of a request's session or token; raise `ApiError` if the token is invalid."""
+        """Return the account of a request's session or token; None if it has no token and no valid session.
+
+        Raises `ApiError` if the token is not valid, or if there is no club.
+        """
         self.server  # noqa: B018  (raises `ApiError` if there is no club)
         secret, is_token = read_secret(headers, cookies)
         if not secret and not is_token:
@@ -143,7 +146,7 @@ class ClubService:
 
 
 def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
-    """Return the session or token of a request, and whether it is a token."""
+    """Return the secret of a request's session or token (empty if it has none), and whether it is a token."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme:
         return (token if scheme.lower() == "bearer" else ""), True

@@ -119,7 +119,7 @@ class MessageConnection:
             self.close_reason = "too many invalid messages"
 
     async def _handle_text(self, text: str | None) -> Outgoing | None:
-        """Handle a message; if that fails, return the error message for the client."""
+        """Handle a message; return the error message for the client if that fails, else None."""
         request_id: RequestId = None
         allowed = self.message_limit.take() and await wait_for_network_limit(self.network_limit, text, self.cost)
         try:

@@ -39,7 +39,7 @@ from awello.web.errors import MAX_QUOTED_CHARS, ApiError
 from awello.web.messages import GameName, RequestModel, SpecText
 
 MAX_STORED_CONTESTS = 200  # if the server is not public
-MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one client network
+MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored on a public server: in total, per client network
 MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # on a public server: contests at a time, seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
 MOVE_TOLERANCE_SECONDS = 0.1  # seconds allowed beyond the time per move, because the server has other work
@@ -343,8 +343,8 @@ class ContestRunner:
     def _make_room(self, client_network: str) -> None:
         """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
 
-        If the client network has too many contests that are not running, the oldest of them is deleted; otherwise, if
-        all visitors together have too many, the oldest contest of all visitors that is not running is deleted.
+        Only contests that were started on a public server and are not running are counted and deleted: the oldest one
+        of the client network if it has too many, else the oldest of all if there are too many.
         """
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:

@@ -1,6 +1,6 @@
 """The HTTP API for files: import into the archive, export from the archive, and export of the game on the board.
 
-A public server refuses imports, so that visitors cannot fill the archive or the disk; the owner of the server can use
+A public server refuses imports, so that clients cannot fill the archive or the disk; the owner of the server can use
 `awello games import`.
 """
 

@@ -47,7 +47,7 @@ class LoginLimits:
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def take_unknown_or_wait(self) -> float:
-        """Count the hashing of a password from an unknown origin, or return the seconds until it is allowed."""
+        """Count the hashing of a password from an unknown origin and return 0, or return the seconds to wait."""
         return self.unknown_origin_limits.take_or_wait("")
 
     def take_or_wait(self, name: str, origin: LoginOrigin, known_origin: str | None) -> float:

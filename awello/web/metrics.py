@@ -19,7 +19,7 @@ def format_metrics(club: ClubService) -> str:
             ("club_live_games", "gauge", "games in progress", len(server.live_games)),
             ("club_seeks", "gauge", "open seeks", len(server.lobby.seeks)),
             ("club_moves_total", "counter", "moves played, including passes", server.counts["moves"]),
-            ("club_games_ended_total", "counter", "games finished", server.counts["games ended"]),
+            ("club_games_ended_total", "counter", "games ended, including aborted games", server.counts["games ended"]),
             ("club_write_failures_total", "counter", "failed writes to the database", server.store.write_failures),
         ]
         if len(waits) > 1:

@@ -1,4 +1,4 @@
-"""The static files of the page; a middleware serves them without routing, because a browser requests all at once."""
+"""The page's static files; a middleware serves them without routing, because browsers request them all at once."""
 
 import zlib
 from pathlib import Path
