@@ -88,7 +88,8 @@ class Position:
             raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
         self.game.adapter.check(self.own, self.opp)
         if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
-            raise NotationError("`past` contains a word that is not a 64-bit integer: replay the moves instead")
+            advice = "play the moves from the start position instead"
+            raise NotationError(f"`past` contains a value outside the range of 64-bit boards: {advice}")
 
     @property
     def repeated(self) -> bool:

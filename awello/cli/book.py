@@ -93,5 +93,5 @@ def _find_awale_variant(game: str, variant: str | None) -> Game:
     """Return the variant of Awalé, or raise `ConfigError` for Othello, which has no book."""
 
     if game != "awale":
-        raise ConfigError(f"{game!r} has no opening book: write awale")
+        raise ConfigError(f"{game!r} has no opening book: write awale, the only game with one")
     return find_game(game, variant=variant)

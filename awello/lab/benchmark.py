@@ -1,4 +1,7 @@
-"""Games against `random`, with the measures of report 2 and one that it only proposes: the mean share of the board."""
+"""Games against `random`, with the measures of report 2 and one that it proposes without using it.
+
+The latter is the mean share of the discs or seeds held during the game.
+"""
 
 import statistics
 from collections.abc import Sequence

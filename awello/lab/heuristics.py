@@ -42,7 +42,7 @@ def list_players(depth: int) -> dict[str, str]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan the games between any two players, rounded up to whole rounds; report 1's variant is the default."""
+    """Plan an even number of games between every pair of players; the default variant is that of report 1."""
     if game != "awale":
         raise ConfigError("the experiment 'heuristics' is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))
