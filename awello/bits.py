@@ -59,7 +59,7 @@ def bit(index: int) -> U:
 
 @instruction("int64(uint64)", lambda b, word: word)
 def to_signed(word: U) -> int:
-    """Convert a word to a signed integer: Numba would convert a sum of signed and unsigned integers to a float."""
+    """Convert a word to a signed integer, because Numba makes the sum of a signed and an unsigned integer a float."""
     return int(np.uint64(word).astype(np.int64))
 
 
@@ -202,7 +202,7 @@ def _shift(word: int, step: int) -> int:
 
 
 def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
-    """Return, for each of the eight directions, the opponent's discs next to `start` and the squares behind them."""
+    """Return, for each direction, the run of the opponent's discs next to `start`, and this run shifted by one step."""
     lines = []
     for shift, squares in SHIFT_DIRECTIONS:
         enemy = int(opp) & squares

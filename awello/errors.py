@@ -5,7 +5,7 @@ from typing import Any
 
 
 class AwelloError(ValueError):
-    """Invalid input: the message says what is wrong and how to correct it.
+    """The base class of Awello's exceptions: the message says what is wrong and what to do.
 
     `code` and `params` let a user interface show the error in another language.
     """
@@ -42,7 +42,7 @@ class StorageError(AwelloError):
 
 
 class ConfigError(AwelloError):
-    """An option, a configuration file or an openings file is invalid."""
+    """An option or a file is invalid, or a requirement is not met."""
 
     code = "config"
 

@@ -2,10 +2,10 @@
 
 A *kernel* is a function compiled by Numba for one signature.  An *instruction* is a function whose body is replaced
 by machine code, written with LLVM's builder.  Kernels and instructions can also run as plain Python: with
-`NUMBA_DISABLE_JIT=1`, their Python bodies run, on numbers of type `np.uint64`.  Tests compare the results of the
-Python bodies with those of the machine code, and you can step through a search in a debugger.
+`NUMBA_DISABLE_JIT=1`, their Python bodies run, on numbers of type `np.uint64`.  Tests can thus compare their results
+with those of the machine code, and you can step through a search in a debugger.
 
-Numba's disk cache does not detect changes in functions that a kernel calls from *other* files.  Kernels are therefore
+Numba's disk cache does not detect changes in functions that a kernel imports from *other* files.  Kernels are therefore
 cached in a folder named after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
 """
 

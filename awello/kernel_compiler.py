@@ -2,8 +2,8 @@
 
 Importing a module compiles its kernels, after those of the modules it imports.  A worker is therefore a process that
 imports modules by name.  A module is assigned to a worker once all its imports are in the cache, so workers never wait
-for each other and no kernel is compiled twice.  Modules can be divided into *stages*, of which the most urgent comes
-first; within a stage, the modules that start longer chains of dependent modules are assigned first.
+for each other and no kernel is compiled twice.  Modules can be divided into *stages*, the most urgent first.
+Within a stage, the modules that start the longest chains of importers are assigned first.
 """
 
 import ast
@@ -162,7 +162,7 @@ class KernelCompiler:
         return None
 
     def _compile(self, module: str, worker: Worker) -> None:
-        """Make a worker import a module; raises `OSError` if the worker dies."""
+        """Make a worker import a module; raise `OSError` if the worker dies."""
         assert worker.stdin and worker.stdout
         worker.stdin.write(f"{module} {'' if module in self._urgent else LOW_PRIORITY}\n")
         worker.stdin.flush()

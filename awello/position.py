@@ -88,8 +88,8 @@ class Position:
             raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
         self.game.adapter.check(self.own, self.opp)
         if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
-            advice = "play the moves from the start position instead"
-            raise NotationError(f"`past` contains a value outside the range of 64-bit boards: {advice}")
+            advice = "create the position by playing moves from the start position"
+            raise NotationError(f"`past` contains a number that is negative or exceeds 64 bits: {advice}")
 
     @property
     def repeated(self) -> bool:
@@ -115,7 +115,7 @@ class Position:
         return tuple(moves)
 
     def play(self, move: int | str) -> "Position":
-        """Return the position after a move, given by number or name; raises `IllegalMoveError` if it is illegal."""
+        """Return the position after a move, given by number or name; raise `IllegalMoveError` if it is illegal."""
         if isinstance(move, str):
             move = self.parse_move(move)
         if move not in self.legal_moves():
@@ -158,12 +158,12 @@ class Position:
         return (opp, own) if self.side else (own, opp)
 
     def score(self) -> tuple[int, int]:
-        """Return the official score (first, second) if the game ends here; Othello's empty squares go to the winner."""
+        """Return the official score (first, second) if the game ended now; Othello's empty squares go to the winner."""
         return self.game.adapter.score(*self.counts())
 
     @property
     def margin(self) -> int:
-        """The mover's official score minus the opponent's if the game ends here."""
+        """The mover's official score minus the opponent's if the game ended now."""
         first, second = self.score()
         return second - first if self.side else first - second
 
@@ -198,7 +198,7 @@ class Position:
         return names
 
     def parse_move(self, text: str) -> int:
-        """Parse the name of a move; raises `NotationError` for invalid names, `IllegalMoveError` for illegal moves."""
+        """Parse the name of a move; raise `NotationError` for invalid names, `IllegalMoveError` for illegal moves."""
         move = self.game.adapter.parse_move(text, self.side)
         if move not in self.legal_moves():
             raise IllegalMoveError(self._explain_illegal(move))

@@ -116,7 +116,7 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
 
 
 def restore_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
-    """Insert the missing passes into moves of Othello; raises `IllegalMoveError` if a move is illegal."""
+    """Insert the missing passes into moves of Othello; raise `IllegalMoveError` if a move is illegal."""
     given, buffer = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
     legal, written = insert_passes(U(start.own), U(start.opp), board_mask_of(int(start.game)), given, buffer)
     complete = tuple(buffer[:written].tolist())

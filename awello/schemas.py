@@ -131,7 +131,7 @@ def _describe_othello_board(position: Position) -> dict[str, Any]:
 
 
 def _describe_awale_board(position: Position) -> dict[str, Any]:
-    """Describe the pits, the effects of each legal move, and why the mover's other pits are illegal."""
+    """Describe the pits, the effects of each legal move, and why the mover's other pits cannot be played."""
     words, row = (position.first, position.second), awale.pits_of(position.own)
     board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "captured": [word >> 48 for word in words]}
     legal = position.legal_moves()

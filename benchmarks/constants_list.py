@@ -281,7 +281,8 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             CLOCK,
             ("16", "18", "22"),
             ("clock",),
-            "no significant difference in 200 games; 16 acts like `RESERVE_MOVES` 4, and 22 like `RESERVE_MOVES` 1",
+            "no significant difference in 200 games; "
+            "the results for 16 and 22 are the same as for `RESERVE_MOVES` 4 and 1, respectively",
         ),
         Constant("DEFAULT_TIME_GROWTH", CLOCK, ("2.0", "5.0"), ("clock",), ""),
         Constant("MIN_TIME_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), "no significant difference in 100 games"),

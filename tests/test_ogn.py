@@ -111,7 +111,7 @@ def test_moves_after_the_end_are_ignored() -> None:
             "2. X",
             "line 8: expected a move such as C or d+3, or a result, found 'X { a note } e 3. B\\n(3. ...'",
         ),
-        ("4. B)", "4. B", "line 9: expected a ) after the variation, found nothing"),
+        ("4. B)", "4. B", "line 9: expected a ) at the end of the variation, found nothing"),
         ("c *", "c * d", "line 9: expected the end of the game, found 'd'"),
         ('"Bob"', '"Bob', 'line 5: expected a tag such as [South "Ann"], found \'[North "Bob]\''),
         (

@@ -1,7 +1,7 @@
-"""The archive: a database of games with their players, dates, results and all other tags in the imported files.
+"""The archive: a database of games with their players, dates, results and all other tags.
 
-Identical games are stored once, even if several files contain them.  For each imported file, the archive stores the
-list of its games, so that the file can be restored.
+Identical games are stored once, even if several files contain them.  For each imported file, the archive stores which
+games the file contains, so that the file can be restored.
 """
 
 import os
@@ -121,7 +121,7 @@ class Archive:
     def find_latest(
         self, game_filter: GameFilter, last: int, before_number: int | None = None
     ) -> tuple[int, list[Any]]:
-        """Return the number of matching games, and the rows of the latest of them, in descending order of game number.
+        """Return the count of matching games, and the rows of the latest of them, in descending order of game number.
 
         Returns at most `last` rows; with `before_number`, only rows with lower numbers.  The count ignores both limits.
         """
@@ -168,9 +168,9 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, last: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """Return the number of matching games, and the game numbers of the latest of them, in descending order.
+    """Return the count of matching games, and the game numbers of the latest of them, in descending order.
 
-    Returns at most `last` game numbers; with `before_number`, only lower ones.  The count ignores both limits.
+    Returns at most `last` game numbers; with `before_number`, only numbers below it.  The count ignores both limits.
     """
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.position is None:

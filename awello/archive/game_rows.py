@@ -125,7 +125,7 @@ def _load_named_keys() -> tuple[Words, list[str]]:
 
 
 def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[RowValues]) -> None:
-    """Replace the names in rows by their ids in a table, and add new names to this table."""
+    """Replace the names in rows with their ids in a table, and add new names to this table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
     stored = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
     numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in stored}

@@ -60,8 +60,9 @@ def write_position_keys(
 ) -> None:
     """Write the keys and canonical moves of games, one game after the other, and the final score of each game.
 
-    A game has one more key than moves, with `END_OF_GAME` as the last move.  The score is the margin of the
-    side to move at the end; `UNKNOWN_SCORE` if the game was not played to the end.
+    Each position of a game, including the final one, has a key; the move stored for the final position is
+    `END_OF_GAME`.  The score is the margin of the side to move at the end; `UNKNOWN_SCORE` if the game was not played
+    to the end.
     """
     at = 0
     for record in range(owns.size):

@@ -1,6 +1,6 @@
 """Run tasks on the workers of a dask cluster, with results in order.
 
-Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the tasks of a dead worker.
+A game does not depend on the worker that plays it, so the scheduler can reassign the tasks of a dead worker.
 Cluster workers outlive a run, so every task carries the data of its run.  A worker that receives its first task of a
 run loads the players of this run and calls the run's `prepare`.  A worker with a different version of Awello refuses
 the run.
@@ -147,7 +147,7 @@ def check_fingerprint(machine: str, actual: object, expected: str) -> None:
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
-    """Wait for the result of a task and return it; an error that the task raised is raised here unchanged."""
+    """Wait for a task and return its result; if the task raised an error, raise the same error."""
     from distributed import KilledWorker
 
     try:
@@ -219,7 +219,7 @@ def _switch_run(run: ClusterRun) -> None:
 
 
 def _load_players(run: ClusterRun) -> None:
-    """Replace the players of the previous run by the players in the file of this run."""
+    """Replace the previous run's players with those in this run's players file."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if run.players:

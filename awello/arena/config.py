@@ -79,7 +79,7 @@ class RunConfig(BaseModel, extra="forbid"):
 
 
 def load_config(path: Path) -> RunConfig:
-    """Load a configuration file, or raise a `ConfigError` that names the invalid key."""
+    """Load a configuration file, or raise a `ConfigError` that describes the problem."""
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:

@@ -110,7 +110,7 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """For each spec, the number of games that the player learnt from, and its summed `Player.learn` counts."""
+        """For each spec, the number of games the player learnt from, and the sums of the counts from `Player.learn`."""
         learnt: dict[str, dict[str, int]] = {}
         for result in self.results:
             for spec, counts in zip(result.players, result.learnt, strict=True):

@@ -1,8 +1,8 @@
 """Run the jobs of a plan in this process, in worker processes or on a cluster, and record the results in a journal.
 
 A plan numbers its jobs from 0.  The result of job `n` depends only on the plan and `n`, so results are the same for any
-number of workers, and an interrupted run, even after SIGKILL, resumes with the first job missing from its journal.
-Players that learn are the exception: their later games depend on earlier ones.
+number of workers.  Players that learn are the exception: their later games depend on earlier ones.  An interrupted run,
+even one ended by SIGKILL, resumes with the first job that is missing from its journal.
 """
 
 from abc import ABC, abstractmethod

@@ -318,7 +318,10 @@ class _PlayerHost:
         return int(choice.move), seconds
 
     def _count_other_cpu_seconds(self) -> None:
-        """Add the CPU time used since the last measurement by child processes and by all threads but the main one."""
+        """Add the recent CPU time of child processes and of all threads but the main one to `cpu_seconds`.
+
+        Counts the time since the last measurement.
+        """
         other_cpu_seconds = process_time() - thread_time() + _children_cpu_time()
         self.cpu_seconds, self.other_cpu_seconds = (
             self.cpu_seconds + other_cpu_seconds - self.other_cpu_seconds,

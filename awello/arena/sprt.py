@@ -3,8 +3,8 @@
 Two games with the same opening and sides swapped are correlated, so a pair is one trial: the first player scores 0,
 0.5, 1, 1.5 or 2 points.  All figures are derived from the mean and the variance of the scores of pairs.
 
-Half a won pair and half a lost pair, both imaginary, are added to the pairs played.  So all figures are finite even if
-every pair has the same result, and the first few pairs cannot decide the test.
+Two imaginary half pairs, one won and one lost, are added to the pairs played.  So all figures are finite even if every
+pair has the same result, and the first few pairs cannot decide the test.
 
 The generalised SPRT is the usual test for chess engines.  Sources: A. Wald, "Sequential tests of statistical
 hypotheses", 1945; M. Van den Bergh, "A practical introduction to the GSPRT".

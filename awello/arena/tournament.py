@@ -71,7 +71,7 @@ class Tournament(GamePlan):
         return 2 * self.rounds * len(self.pairings)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """Return the index of the pairing, the round number, and the number of the game in the round (0 or 1)."""
+        """Return the index of a game's pairing, the number of its round, and its number in the round (0 or 1)."""
         unit, game = divmod(number, 2)
         played, pairing = divmod(unit, len(self.pairings))
         return pairing, played, game

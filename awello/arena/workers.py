@@ -113,7 +113,10 @@ def map_ordered(
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Block SIGINT while processes start, so that they inherit the signal mask; this process gets SIGINT afterwards."""
+    """Block SIGINT while processes start, so that they inherit the signal mask.
+
+    If SIGINT arrives meanwhile, this process receives it afterwards.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

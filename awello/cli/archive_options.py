@@ -92,7 +92,7 @@ class GameOptions:
 
 
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter `options`, a `GameOptions`, with one parameter for each field of its class."""
+    """Replace a command's parameter `options` with one parameter for each field of its class, such as `GameOptions`."""
     parameters = dict(signature(command).parameters)
     options_class = parameters.pop("options").annotation
     shared = signature(options_class).parameters

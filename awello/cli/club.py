@@ -171,7 +171,7 @@ def list_accounts(database: Database, json: Json = False) -> None:
 @club.command("audit")
 def show_audit_log(
     database: Database,
-    last: Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")] = 50,
+    last: Annotated[int, typer.Option(min=1, help="Show only the N latest entries", metavar="N")] = 50,
     json: Json = False,
 ) -> None:
     """Show the audit log of logins, tokens and accounts."""
@@ -263,7 +263,7 @@ def format_time(seconds: float) -> str:
 @club.command("tournaments")
 def list_tournaments(
     database: Database,
-    last: Annotated[int, typer.Option(min=1, help="Number of latest tournaments to show", metavar="N")] = 10,
+    last: Annotated[int, typer.Option(min=1, help="Show only the N latest tournaments", metavar="N")] = 10,
     json: Json = False,
 ) -> None:
     """List the latest tournaments with their standings."""

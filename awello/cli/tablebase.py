@@ -28,8 +28,8 @@ def build(
     """Solve all positions with up to N seeds.
 
     17 seeds need 50 MiB and about ten seconds; each additional seed multiplies both by about 1.6. Positions with fewer
-    seeds are solved first. If you press Ctrl-C, the tablebase is saved up to the last number of seeds for which all
-    positions are solved.
+    seeds are solved first. If you press Ctrl-C while positions with K seeds are being solved, the tablebase is saved
+    with all positions of fewer than K seeds.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
     with show_step_progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:

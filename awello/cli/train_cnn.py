@@ -141,7 +141,7 @@ def check_paths(paths: Sequence[Path]) -> None:
 
 
 def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
-    """Read the games of an .npz file; from other paths, first write the games to such a file in the output folder."""
+    """Read the games of an .npz file; games from other paths are first written to such a file in the output folder."""
     from awello.learn.cnn_games import write_games
     from awello.learn.cnn_positions import GameArrays
 

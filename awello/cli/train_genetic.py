@@ -94,7 +94,7 @@ def otage(
 def run_evolution(
     config: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool
 ) -> "Evolution":
-    """Run the genetic algorithm until the time is spent, saving each generation; plot the fitness if requested."""
+    """Run the genetic algorithm for the given time, saving each generation; plot the fitness if requested."""
     from awello.learn.genetic import evolve, resume_evolution, save_evolution
 
     check_output(out)

@@ -19,7 +19,7 @@ USAGE_TEXTS = {  # by a pattern of Typer's message
 
 
 def describe_usage_error(error: typer.TyperException) -> str:
-    """Describe an error in the command line in one line."""
+    """Describe a command-line error in one line."""
     if (invalid := getattr(error.__cause__, "errors", None)) and (parameter := getattr(error, "param", None)):
         name = parameter.get_error_hint().strip("'")
         if choices := parameter.type_descriptor.choices:

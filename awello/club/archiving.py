@@ -27,7 +27,7 @@ Archiver = Callable[[Record], Awaitable[Any]]
 async def archive_games(
     store: ClubStore, game_ended: asyncio.Event, get_archiver: Callable[[], Archiver | None]
 ) -> None:
-    """Archive finished games with the function that `get_archiver` returns; stop when it returns None.
+    """Archive finished games with the function that `get_archiver` returns, until `get_archiver` returns None.
 
     `game_ended` signals that another game has ended.
     """

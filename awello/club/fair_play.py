@@ -74,7 +74,7 @@ class FairPlayMonitor:
         self.early_exits: OrderedDict[int, deque[float]] = OrderedDict()  # times, by account
 
     def check_terms(self, account: Account, terms: GameTerms) -> None:
-        """Raise `ClubError` if the terms are those of a rated game and the account is suspended from rated games."""
+        """Raise `ClubError` if the game is to be rated and the account is suspended from rated games."""
         _, minutes = self.count_recent_exits(account.id)
         if terms.rated and minutes:
             message = (
@@ -101,7 +101,7 @@ class FairPlayMonitor:
             self.early_exits.popitem(last=False)
 
     def find_unrated_reason(self, one: Account, other: Account) -> str | None:
-        """Return why a game cannot be rated if the accounts have the same owner or client network, else None."""
+        """If two accounts have the same owner or client network, return why their game is not rated, else None."""
         if is_same_person(one, other):
             return SAME_OWNER
         return SAME_NETWORK if self._client_networks(one) & self._client_networks(other) else None

@@ -101,7 +101,7 @@ class GameState:
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the game will be aborted if the mover does not make a first move; always False in a tournament."""
+        """Whether the game is aborted if the mover does not play a first move in time; always False in a tournament."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
@@ -243,7 +243,7 @@ class GameState:
 
     # ---- time --------------------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "GameState":
-        """End the game if the mover's time has run out; abort it if the mover has missed a first move."""
+        """If the mover's time has run out, end the game: abort it if `awaits_first_move`, else the mover loses."""
         if self.over or now - self.turn_started <= self.time_to_move:
             return self
         if self.awaits_first_move:

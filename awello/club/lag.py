@@ -41,7 +41,7 @@ class LagQuota:
 
     @classmethod
     def resumed(cls, clock: float) -> "LagQuota":
-        """Return the quota of a side with `clock` seconds left after a restart of the server: it has only a reserve."""
+        """Return the quota after a server restart for a side with `clock` seconds left: only a reserve."""
         return cls(0.0, RESERVE_SHARE * clock)
 
     def compensation(self, lag: float, elapsed: float) -> float:

@@ -158,7 +158,7 @@ class Lobby:
         self.server.send_to_account(account.id, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
-        """Return whether the player of a seek can start its game with an account now."""
+        """Return whether an account can be paired with the player of a seek now."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
         return other.id != account.id and not blocked and self.server.can_play(other, offer.terms)

@@ -171,9 +171,9 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> PlayerPair:
     """Choose who moves first: the player with the lower side balance.
 
-    If the balances are equal, the sides in the players' past games are compared, latest games first: at the first
-    difference, the player who moved second then moves first now.  If both players always had the same sides, the choice
-    alternates from board to board.
+    If the balances are equal, the players' sides in past games are compared, from the latest game back, until they
+    differ: the player who moved second in that game now moves first.  If both players always had the same sides, the
+    choice alternates from board to board.
     """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:

@@ -38,7 +38,7 @@ class RatedPositions:
         return any(Position(record.start.game, own, opp) in self for own, opp in words)
 
     def update(self, state: GameState) -> None:
-        """Replace the keys of a game by those of its current state; a game that has ended has no keys."""
+        """Replace the keys of a game with those of its current state; a game that has ended has no keys."""
         old = self._keys_by_game.pop(state.number, [])
         for key in old:
             self._keys[key] -= 1

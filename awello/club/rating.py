@@ -1,7 +1,7 @@
-"""Ratings by openskill's Plackett-Luce model (Weng and Lin 2011), each with a mean and a deviation.
+"""Ratings, computed with openskill's Plackett-Luce model (Weng and Lin 2011); each has a mean and a deviation.
 
 A new player has a mean of 1500 and a deviation of 350.  For established ratings, a difference of 400 corresponds to ten
-wins per loss, as on the Elo scale.  A player has a separate rating for each set of rules and each speed.
+wins per loss, as on the Elo scale.  A player has a separate rating for each combination of rules and speed.
 """
 
 import math

@@ -190,7 +190,7 @@ def add_fair_play(connection: Connection) -> None:
 
 
 def rename_tables_and_columns(connection: Connection) -> None:
-    """Rename tables, columns and indexes, and replace the texts of end reasons by codes."""
+    """Rename tables, columns and indexes, and replace the texts of end reasons with codes."""
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
     connection.exec_driver_sql("ALTER TABLE entries RENAME TO entrants")

@@ -1,4 +1,4 @@
-"""The club server: connections, lobby and live games; each change of a game is stored before clients are notified."""
+"""The club server: connections, lobby and live games; each change to a game is stored before clients are notified."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The club's database: each change of a game is stored here before clients are notified.
+"""The club's database: each change to a game is stored here before clients are notified.
 
 One thread writes.  Operations that are submitted while the writer thread is busy are queued and then written together
 in one transaction, so that many games share the cost of a commit.
@@ -185,7 +185,7 @@ class ClubStore:
     def _write_transaction(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
         """Run a batch in one transaction and add its results to `outcomes`.
 
-        Once the results are in `outcomes`, COMMIT may have been sent.
+        If an error is raised and `outcomes` contains the results, COMMIT may already have been sent.
         """
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:

@@ -33,7 +33,7 @@ class SaveGame:
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        """Update and return the players' ratings; return None if the result changes none, or has already done so."""
+        """Update and return the players' ratings; return None if the game affects no ratings or is already rated."""
         return _rate_game(connection, self.state) if affects_ratings(self.state) else None
 
 

@@ -200,7 +200,7 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Write a position to the stack frame of its ply; return whether it has occurred since the last capture."""
+    """Write a position to the stack frame of its ply; return whether it has already occurred since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.plies_since_capture:
@@ -219,7 +219,7 @@ def set_plies_since_capture(ply: int, captures: U, state: AwaleState) -> None:
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Return whether to search a move to a reduced depth first: a late move without a capture, at a large depth."""
+    """Return whether to search a move to a reduced depth first: a late, quiet move far enough from the horizon."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
@@ -322,7 +322,7 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
-    """Search the root with the state at an address: Python passes an integer a hundred times faster than a record."""
+    """Search the root; takes the address of the state, which Python passes a hundred times faster than a record."""
     return search_root(own, opp, moves, alpha, beta, depth, awale_state_at(address))
 
 

@@ -260,7 +260,7 @@ def enter_position(key: U, empties: int, state: OthelloState) -> None:
 
 @kernel("uint64(uint64)", inline=True)
 def busy_index(child: U) -> U:
-    """Return the index of a position in the busy table, from hash bits that TTs up to 64 MiB do not use."""
+    """Return the index of a position in the busy table; it consists of hash bits that TTs up to 64 MiB do not use."""
     return child >> U(40) & U(BUSY_SLOTS - 1)
 
 
@@ -413,5 +413,5 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
-    """Search with the state at an address: Python passes an integer a hundred times faster than a record."""
+    """Run `search`; takes the address of the state, which Python passes a hundred times faster than a record."""
     return search(own, opp, moves, alpha, beta, depth, othello_state_at(address))

@@ -177,7 +177,7 @@ class OthelloIterativeSearch(IterativeSearch):
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Solve the position and yield an analysis after each search; with `wld`, find only a win, draw or loss."""
+        """Solve the position and yield an analysis after each search; with `wld`, find only the outcome."""
         for depth, selectivity in self.plan_solution(NO_SELECTIVITY):
             if wld and depth == self.empties:
                 self.results = [self.solve_outcome(selectivity)]

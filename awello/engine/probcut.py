@@ -1,4 +1,4 @@
-"""Multi-ProbCut: when a shallow search can replace a deep one (M. Buro, 1997).
+"""Multi-ProbCut: when a shallow search can replace a deep one (Buro 1997).
 
 The difference between the values of a shallow and a deep search is approximately normally distributed.  If the shallow
 value is outside the window by enough standard deviations, the deep value is very probably outside, too, and the deep

@@ -2,12 +2,12 @@
 
 The positions with n seeds form a *layer*; their values depend only on this layer and lower ones.  The positions of a
 layer are numbered by the combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum
-of C(s_i + i, i + 1).  The value of a position is how many more of its seeds the mover wins than the opponent.  The
-value of a capture is the number of seeds captured minus the value of the resulting position.  Positions are
-*settled* (given their value) in order of decreasing absolute value.  For a positive v, a position has value v if a
-capture has value v or if a quiet move, which captures nothing, leads to a settled position of value -v.  A position has
-value -v if every quiet move leads to a position of value v or more and no capture has a value above -v.  Positions that
-are never settled have value 0, because neither side can force a gain (Romein and Bal 2003).
+of C(s_i + i, i + 1).  The value of a position is the number of its seeds that the mover wins, minus the number that the
+opponent wins.  The value of a capture is the number of seeds captured minus the value of the resulting position.
+Positions are *settled* (given their value) in order of decreasing absolute value.  For a positive v, a position has
+value v if a capture has value v or if a quiet move, which captures nothing, leads to a settled position of value -v.  A
+position has value -v if every quiet move leads to a position of value v or more and no capture has a value above -v.
+Positions that are never settled have value 0, because neither side can force a gain (Romein and Bal 2003).
 
 The *code* of a position is one byte: its value and, if the position is won, the move that settled it.  This move leads
 to a position that was settled earlier, and so does every reply to the move.  Playing the stored moves of won positions
@@ -252,7 +252,7 @@ def refute_quiet_move(index: int, part: LayerPart) -> bool:
 
 @kernel("int64(uint64, uint64, LayerPart)")
 def find_quiet_win(own: U, opp: U, part: LayerPart) -> int:
-    """Return the highest-numbered quiet move that leads to a position lost by the current value."""
+    """Return the highest-numbered quiet move to a position that its mover loses by `part.value` seeds."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = bit_scan(moves)

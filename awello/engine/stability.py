@@ -19,8 +19,8 @@ EDGE_MASK = U(0xFF)
 class EdgeTable(Layout):
     """The mover's stable discs for every configuration of an edge.
 
-    The discs of a side on an edge are a byte, one bit per square.  The index of a configuration is the mover's byte
-    times 256 plus the opponent's byte.
+    The discs of a side on an edge are stored in a byte, one bit per square.  The index of a configuration is the
+    mover's byte times 256 plus the opponent's byte.
     """
 
     stable: Annotated[list[UInt8], 1 << 16]
@@ -41,13 +41,13 @@ def play_on_edge(own: U, opp: U, square: int) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
 def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
-    """Return the mover's stable discs on an edge, given both sides' discs; all are bytes with one bit per square."""
+    """Return the mover's stable discs on an edge, given both sides' discs, in bytes with one bit per square."""
     return U(edges.stable[own << U(8) | opp])
 
 
 @kernel("void(EdgeTable)")
 def fill_edge_table(edges: EdgeTable) -> None:
-    """Fill the table, fullest edges first: a disc is stable if it is stable after every possible move."""
+    """Fill the table, fullest edges first: a disc is stable if it remains so after every possible move."""
     for filled in range(8, -1, -1):
         for own_number in range(256):
             for opp_number in range(256):

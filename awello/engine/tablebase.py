@@ -1,8 +1,8 @@
 """Endgame tablebases for Awalé: files with the values of all positions that have at most a given number of seeds.
 
-A value is how many more of the seeds in play the mover wins than the opponent; earlier captures do not count.  Endless
-play has value 0.  The files are in the user's cache folder, one per variant.  A small tablebase is built on first use;
-larger ones are built by `awello tablebase build`.
+A value is the number of seeds in play that the mover wins, minus the number that the opponent wins; earlier captures do
+not count.  Endless play has value 0.  The files are in the user's cache folder, one per variant.  A small tablebase is
+built on first use; larger ones are built by `awello tablebase build`.
 """
 
 import random
@@ -61,7 +61,7 @@ class Tablebase:
         return position.game == self.game and count_board_seeds(position) <= self.seeds
 
     def value(self, position: Position) -> int:
-        """Return how many more of the seeds in play the mover wins than the opponent, with best play."""
+        """Return the seeds that the mover wins from now on, minus those that the opponent wins, with best play."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
     def move_values(self, position: Position) -> dict[int, int]:

@@ -139,7 +139,7 @@ def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
 
 @kernel("int64(TableBucket, uint64, int64, int64)", inline=True)
 def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
-    """Return the index of the position's entry (-1 if its depth is larger) or else of the least valuable entry."""
+    """Return the index of the entry to replace: the position's own (-1 if that is deeper), else the least valuable."""
     worst, lowest = 0, 1 << 30
     for index in range(ENTRIES_PER_BUCKET):
         data = bucket.entries[U(index)].packed
@@ -175,7 +175,7 @@ def probe_best_move(own: U, opp: U, address: int) -> int:
 
 
 class TranspositionTable:
-    """The memory of a transposition table: the buckets that fit in `hash_mib` MiB, rounded down to a power of two."""
+    """The memory of a table: as many buckets as fit in `hash_mib` MiB, rounded down to a power of two."""
 
     def __init__(
         self, hash_mib: int, multipliers: tuple[int, ...] = FIXED_MULTIPLIERS, bucket_bytes: int = CACHE_LINE

@@ -1,4 +1,4 @@
-"""A small neural network that evaluates Awalé positions, stored as tables (after NNUE, Y. Nasu 2018).
+"""A small neural network that evaluates Awalé positions, stored as tables (after NNUE, Nasu 2018).
 
 For each pit and each number of seeds in it, there is a learnt row with one weight per unit of the network; there is
 also a row for each total number of seeds in play.  The thirteen rows of a position are added.  The sum of each unit is
@@ -70,7 +70,7 @@ def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> A
 
 @instruction("int64(uint64, uint64, int64, AwaleNetworkWeights)", _emit_forward)
 def forward(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Return how many more of the seeds in play the mover is expected to win than the opponent, in 16ths of a seed."""
+    """Return the expected margin from the seeds in play, from the mover's view, in 16ths of a seed."""
     table = np.asarray(weights.rows)
     pits = [int(row) >> 8 * pit & PIT_SLOTS - 1 for row in (own, opp) for pit in range(6)]
     rows = [PIT_SLOTS * pit + held for pit, held in enumerate(pits)]

@@ -168,7 +168,7 @@ class Evaluator:
 
 
 def load_square_table(name: str) -> Rows:
-    """Load a square table by number, or from a YAML file with the key `square_table`: 4 rows of 4 or 8 rows of 8."""
+    """Load a square table by number, or from the key `square_table` of a YAML file with 4x4 or 8x8 values."""
     if name in SQUARE_TABLES:
         return SQUARE_TABLES[name]
     try:
@@ -191,7 +191,7 @@ def expand_table(rows: Rows, size: int) -> list[int]:
     """Return 64 square values for a board of this size; squares outside the board have value 0."""
     whole = len(rows) == 8
     if whole and size != 8:
-        raise ConfigError(f"a square table of 8 rows does not fit a board of size {size}: use 4 rows of 4")
+        raise ConfigError(f"a square table of 8 rows does not fit a board of size {size}: use 4 rows of 4 values")
     lines = range(8) if whole else [QUARTER_LINES[size][min(line, size - 1 - line)] for line in range(size)]
     values = [0] * 64
     for row, at_row in enumerate(lines):

@@ -48,7 +48,7 @@ class OtagePatterns(Layout):
 
 @kernel("int64(uint64, uint64, uint64)", inline=True)
 def opponent_margin(squares: U, own: U, opp: U) -> int:
-    """Return how many more of these squares hold discs of the opponent than of the mover."""
+    """Return the number of the opponent's discs on these squares minus the number of the mover's."""
     return popcount(squares & opp) - popcount(squares & own)
 
 

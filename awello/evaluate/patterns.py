@@ -2,16 +2,16 @@
 
 A move updates the indices of these weights incrementally.
 
-Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle, three rows, four diagonals), each seen
-from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary, with one digit
-per square: 1 for a disc of the mover, -1 for a disc of the opponent, 0 if empty.  Placing a disc of the mover therefore
-adds a vector of 48 numbers, which depends only on the square, to the indices; flipping a disc of the opponent adds
-twice the vector of its square; swapping the sides negates the indices.  `PatternIndices` holds the 48 indices of a
-board as 16-bit numbers.  The value of the board is the sum of 50 learnt weights, in units of 1/128 disc
-(`DISC_VALUE`): one weight per lane, and one per side for its number of legal moves.
+Twelve shapes (corner, edge with X-squares, two 2x5 blocks, two corners and the 2x4 block between them, three rows, four
+diagonals), each seen from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced
+ternary, with one digit per square: 1 for a disc of the mover, -1 for a disc of the opponent, 0 if empty.  Placing a
+disc of the mover therefore adds a vector of 48 numbers, which depends only on the square, to the indices; flipping a
+disc of the opponent adds twice the vector of its square; swapping the sides negates the indices.  `PatternIndices`
+holds the 48 indices of a board as 16-bit numbers.  The value of the board is the sum of 50 learnt weights, in units of
+1/128 disc (`DISC_VALUE`): one weight per lane, and one per side for its number of legal moves.
 
-Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997), for
-pattern weights that depend on the stage of the game.  Negating indices to swap the sides is specific to Awello.
+Pattern weights that depend on the stage of the game follow Buro ("Experiments with Multi-ProbCut and a new high-quality
+evaluation function for Othello", 1997).  Negating indices to swap the sides is specific to Awello.
 """
 
 from typing import Annotated, Any

@@ -77,7 +77,8 @@ def load_pattern_file(file: Path) -> PatternWeights:
     shape = STAGE_COUNT, compute_tied_indices().max() + 1
     if version != FILE_VERSION or weights.shape != shape or weights.dtype != np.int16:
         raise ConfigError(
-            f"the weights in {str(file)!r} do not fit this version of Awello: train them with 'awello train patterns'"
+            f"the weights in {str(file)!r} do not fit this version of Awello: "
+            "train new ones with 'awello train patterns'"
         )
     return PatternWeights(weights, metadata)
 

@@ -34,7 +34,7 @@ def make_damage_error(where: str, expected: str, found: str) -> DamagedFileError
 
 
 def read_first_game(reading: ReadResults) -> Record:
-    """Return the first game of a text; raises `NotationError` if there is none or if it is damaged."""
+    """Return the first game of a text; raise `NotationError` if there is none or if it is damaged."""
     found = next(reading, None)
     if found is None:
         raise NotationError("the text contains no game: give at least one")

@@ -59,8 +59,8 @@ class DetectedGame:
 def detect_game(text: str, game: Game | None = None) -> DetectedGame:
     """Detect the game or position in a text, or raise a `NotationError` that names the most likely mistake.
 
-    Without `game`, the text determines the rules: Othello on the board size that fits the board or the moves, or the
-    variant of Awalé that the text names (default: abapa).
+    Without `game`, the text determines the rules: Othello on a board of the size that fits the text, or the variant of
+    Awalé that the text names (default: abapa).
     """
     if len(text) > MAX_TEXT_CHARS:
         message = f"the text has {len(text)} characters: paste one game of at most {MAX_TEXT_CHARS} characters"
@@ -135,7 +135,7 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
 
 
 def _check_family(game: Game | None, found_game: Game, found: str = "position") -> None:
-    """Raise `NotationError` if the chosen game is of another family than the detected position or game."""
+    """Raise `NotationError` if the detected position or game does not belong to the family of the chosen game."""
     if game is not None and game.family != found_game.family:
         titles = found_game.adapter.title, game.adapter.title
         message = "this is a {} of {}, not of {}: choose the other game".format(found, *titles)
@@ -239,7 +239,8 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
 def _guess_game(text: str) -> Game:
     """Guess whether the moves in a text are those of Othello or of Awalé.
 
-    Returns the game of which the whole text is a transcript, or else the game with more possible moves in the text.
+    If the whole text is a transcript of a game, returns this game.  Otherwise returns Awalé if the text contains more
+    possible moves of Awalé than of Othello, and at least as many as other words; else Othello.
     """
     for game in DEFAULT_BY_FAMILY.values():
         names, rest = split_transcript(text, game)

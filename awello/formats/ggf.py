@@ -3,8 +3,8 @@ r"""GGF, the Generic Game Format for Othello, used by the Generic Game Server an
 A game is `(;TAG[value]...;)`: the players (`PB`, `PW`), site and date (`PC`, `DT`), the starting board (`BO`), the
 result (`RE`) and the moves as `B[f5/value/seconds]`, where unknown parts are empty.  A number before a game counts the
 games that belong together: `2` marks a synchro pair, which consists of two games.  Values are in discs, from the
-mover's view.  Text around the games is skipped.  `(;` always begins a game; in values, `]`, `\` and the `;` of `(;` are
-escaped with `\`.
+mover's view.  Text around the games is skipped.  `(;` always begins a game; inside `[...]`, `]`, `\` and the `;` of
+`(;` are escaped with `\`.
 """
 
 import re
@@ -159,7 +159,7 @@ def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
 
 
 def _restore_passes(start: Position, given_moves: list[GgfMove]) -> list[GgfMove]:
-    """Insert missing passes; raises `NotationError` if a move is illegal or belongs to the wrong side."""
+    """Insert missing passes; raise `NotationError` if a move is illegal or belongs to the wrong side."""
     moves, sides = tuple(move for _, move, _, _ in given_moves), [side for side, _, _, _ in given_moves]
     with suppress(AwelloError):  # fast path for regular games
         found = restore_passes(start, [move for move in moves if move != PASS])

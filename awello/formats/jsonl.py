@@ -59,7 +59,7 @@ def _read_line(line: str) -> Record:
 
 
 def _check_types(record: Record) -> None:
-    """Raise `NotationError` if a field has the wrong type, or if `seconds` does not have one number per move."""
+    """Raise `NotationError` if a field has the wrong type, or if `seconds` does not have one entry per move."""
     times = all(isinstance(spent, int | float) or spent is None for spent in record.seconds)
     texts = all(isinstance(text, str) for text in (*record.tags, *record.tags.values(), record.reason))
     if not (times and texts and record.loser in (None, 0, 1) and len(record.seconds) in (0, len(record.moves))):

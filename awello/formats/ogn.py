@@ -1,8 +1,9 @@
 r"""OGN, the Oware Game Notation of Aualé: a PGN-like format for Awalé.
 
 A game starts with tags such as `[South "Ann"]`.  The moves follow, `1. C d 2. E+3 f`: upper-case letters for South,
-lower-case letters for North, `+3` after a capture.  The result comes last: the seeds of South and North, or `*` for an
-unfinished game.  The tag `FEN` contains a non-standard starting position.  The tag value `?` means unknown.
+lower-case letters for North, `+3` after a capture of three seeds.  The result comes last: the seeds of South and North,
+`1-0` or `0-1` after a resignation or forfeit, or `*` for an unfinished game.  The tag `FEN` contains a non-standard
+starting position.  The tag value `?` means unknown.
 
 A comment such as `{[%eval 2.5] [%emt 0.8]}` gives the value of the preceding move, in seeds from the mover's view, and
 its time in seconds.  Other comments, variations in parentheses and annotations such as `!` are skipped.
@@ -191,7 +192,7 @@ def _find_variation_end(text: str, at: int, line: int) -> int:
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)
         if not depth:
             return bracket.end()
-    raise make_damage_error(_format_line_number(text, at, line), "a ) after the variation", "")
+    raise make_damage_error(_format_line_number(text, at, line), "a ) at the end of the variation", "")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Transcripts: the joined moves of a game, such as `f5d6c3` or `FfBeBc`.
+"""Transcripts: the moves of a game, written without spaces, such as `f5d6c3` or `FfBeBc`.
 
 Passes are usually omitted in Othello; the reader inserts them where necessary.  The reader ignores spaces, move numbers
 and, in Othello, case.  In Awalé, upper-case letters are South's pits and lower-case letters are North's.
@@ -20,7 +20,7 @@ SEPARATOR_PATTERN = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation bet
 
 
 def format_transcript(record: Record) -> str:
-    """Format the moves of a record, joined and without passes."""
+    """Format the moves of a record, without spaces and passes."""
     start, format_move = record.start, record.start.game.adapter.format_move
     return "".join(format_move(move, ply % 2) for ply, move in enumerate(record.moves, start.side) if move != PASS)
 

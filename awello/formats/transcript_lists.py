@@ -1,4 +1,4 @@
-"""Lists of transcripts: one game per line, optionally with a result and a note, `f5d6c3d3 -12 Ann - Bob`.
+"""Lists of transcripts: one game per line, optionally with a result and a note, such as `f5d6c3d3 -12 Ann - Bob`.
 
 The moves may be preceded by a starting position: an OBF board or an Awalé diagram.  `#` starts a comment.  A comment
 with the name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; the default is
@@ -51,7 +51,7 @@ def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
 
 
 def _is_simple_line(words: list[str], game: Game) -> bool:
-    """Return whether a line consists of joined moves and an optional result, as in most lists."""
+    """Return whether a line consists of moves without spaces and an optional result, as in most lists."""
     is_suffix_simple = len(words) == 1 or DIFFERENCE_PATTERN.fullmatch(words[1])
     return game is Game.OTHELLO and is_suffix_simple is not None and SQUARES_PATTERN.fullmatch(words[0]) is not None
 
@@ -115,7 +115,7 @@ def _format_line(record: Record) -> str:
 
 
 def _format_suffix(record: Record) -> str:
-    """Format the difference and the note; raises `NotationError` if reading them back would give other tags."""
+    """Format the difference and the note; raise `NotationError` if reading them back would give other tags."""
     kept = {tag: record.tags[tag] for tag in ("Difference", "Note") if tag in record.tags}
     text = " ".join(kept.values())
     is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])

@@ -2,9 +2,9 @@
 
 A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers
 that identify the event and the players, Black's score, Black's theoretical score, and 60 moves as ten times the row
-plus the column, or 0 for no move.  The theoretical score is Black's score with best play from the position of the game
-that has as many empty squares as the header says.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes
-(events) of Latin-1, padded with zeros.
+plus the column, or 0 for no move.  The theoretical score is Black's score with best play from a certain number
+of empty squares, which the header gives.  Passes are not stored.  A name takes 20 bytes (players) or 26 bytes (events)
+of Latin-1, padded with zeros.
 
 The numbers and scores of a row are kept as tags, so the records and the header suffice to write the same bytes again.
 """

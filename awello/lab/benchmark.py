@@ -1,6 +1,6 @@
-"""Games against `random`, with the measures of report 2 and one that it proposes without using it.
+"""Games against `random`, measured as in report 2.
 
-The latter is the mean share of the discs or seeds held during the game.
+The experiment also measures the mean share of the discs or seeds held during the game, as report 2 proposes.
 """
 
 import statistics
@@ -17,7 +17,7 @@ COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # by game: searches tha
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games against `random`: of alpha-beta with each heuristic and, up to depth 6, of `COMPARED_SEARCHES`."""
+    """Plan games against `random`, for alpha-beta with each heuristic and, up to depth 6, for `COMPARED_SEARCHES`."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())

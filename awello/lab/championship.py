@@ -1,7 +1,7 @@
-"""A round robin of all configurations of the same depth, with results by strategy, square table, depth and colour.
+"""A round robin of alpha-beta players of the same depth, with results by strategy, square table, depth and colour.
 
-Games start from random openings that all pairings share; each opening is played with both colours.  Without openings,
-deterministic searches would repeat the same game.
+Games start from random openings, which are the same for all pairings; each pairing plays each opening with both
+colours.  Without openings, deterministic searches would repeat the same game.
 """
 
 import statistics
@@ -36,7 +36,7 @@ def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan games between any two players of a group; `random` belongs to every group."""
+    """Plan games of each player against every other player of its group; `random` belongs to every group."""
     specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)

@@ -174,7 +174,7 @@ def _describe_difference(
     mean_nodes: tuple[float, float],
     published_means_10k: tuple[float, float],
 ) -> list[str]:
-    """Return a remark if the mean percentage of nodes is over twice or under half that of report 0, else no remark."""
+    """Return a remark if the mean percentage of nodes is over twice or under half that of report 0; otherwise, none."""
     pruned, strict, published_percent = percents
     if published_percent / 2 <= pruned <= 2 * published_percent:
         return []

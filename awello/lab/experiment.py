@@ -40,7 +40,7 @@ class ExperimentPlan(GamePlan):
         return len(self.schedule)
 
     def find_rules(self) -> Game:
-        """Return the rules that `game` and `variant` name."""
+        """Return the rules selected by `game` and `variant`."""
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:

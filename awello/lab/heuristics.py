@@ -3,8 +3,8 @@
 Every pair plays rounds of two games, in which each player moves first once.  The player with the larger total score
 wins the round and gets 3 points; a draw gives each player 1 point.  A player's mean points per round are added up over
 all opponents, which gives at most 24.  Seven players use learnt weights and a node budget: `DEFAULT_NODES` at depth 8,
-multiplied by 4 for each further ply.  `MinMax` is alpha-beta with DiffScore.  Report 1 does not describe two of the
-nine players; the final agent of report 1 and the player `greedy` replace them.
+multiplied by 4 for each further ply.  Report 1's `MinMax` is alpha-beta with the heuristic `diffscore`.  Report 1 does
+not describe two of the nine players; the final agent of report 1 and the player `greedy` replace them.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def list_players(depth: int) -> dict[str, str]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan an even number of games between every pair of players; the default variant is that of report 1."""
+    """Plan an even number of games for each pair of players; the default variant is that of report 1."""
     if game != "awale":
         raise ConfigError("the experiment 'heuristics' is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))

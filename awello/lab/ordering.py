@@ -38,7 +38,7 @@ REMARKS = (
 
 
 def list_searches(game: str) -> dict[str, str]:
-    """Return the specs of the searches to compare, by name; without shipped scores, the frozen order is omitted."""
+    """Return the specs of the searches to compare, by name; omit `frozen order` if the game has no shipped scores."""
     return {name: spec for name, spec in SEARCH_SPECS.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 

@@ -1,8 +1,9 @@
 """The effect of hints from the previous depth: the measurements of report 4, repeated on example trees and in Othello.
 
 Plain alpha-beta is compared with searches that use an increasing number of hints from the previous depth.  All searches
-must find the same values, which is checked, so their leaves can be compared.  The square order and the aspiration
-window are switched off one at a time to measure their effect.  All searches use the evaluation of an untrained Otage.
+must find the same values, which is checked, so the numbers of leaves can be compared.  The square order and the
+aspiration window are switched off one at a time to measure their effect.  All searches use the evaluation of an
+untrained Otage.
 """
 
 import random
@@ -52,7 +53,7 @@ class SearchedPosition:
 
 @dataclass(frozen=True)
 class SearchPlan(RunPlan[SearchedPosition]):
-    """The positions to search: random positions, and the positions of report 4's game with Otage to move."""
+    """The positions to search: random positions, and the positions of report 4's game in which Otage is to move."""
 
     name: str
     game: str

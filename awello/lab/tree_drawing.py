@@ -1,6 +1,6 @@
 """Draw search trees: coloured text for a terminal, SVG for a page.
 
-Drawing does not change the `SearchTree`, but runs one more search, which counts the nodes and leaves of plain minimax.
+The description of a pruned tree gives the nodes and leaves of plain minimax, which are counted by another search.
 """
 
 import math
@@ -200,7 +200,7 @@ def _draw_edge(parent: NodeLayout, child: NodeLayout) -> list[str]:
 
 
 def _draw_bar(x: float, y: float, along: float, down: float) -> str:
-    """Draw a short bar across a branch of direction (`along`, `down`)."""
+    """Draw a short bar across a branch that has the direction (`along`, `down`)."""
     scale = 7 / math.hypot(along, down)
     right, up = scale * down, scale * along
     return _draw_line(x - right, y + up, x + right, y - up, GREY, 2)

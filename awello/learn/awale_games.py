@@ -81,9 +81,10 @@ def play_game(
     """Play a game that starts with `opening_plies` random moves; return the number of positions recorded after them.
 
     The target of a position is a weighted mean of the value of the search and, with weight `td_lambda`, the result of
-    playing on: the number of seeds that the best move captures minus the target of the next position.  Before a random
-    move, the target is the value of the search alone.  After the opening, on average `exploration` out of 256 moves are
-    random.  The game also stops at the first position that the tablebase contains, and after `MAX_GAME_PLIES`.
+    playing on: the number of seeds that the best move captures minus the target of the next position.  If a random move
+    other than the best move is played, the target is the value of the search alone.  After the opening, on average
+    `exploration` out of 256 moves are random.  The game also stops at the first position that the tablebase contains,
+    and after `MAX_GAME_PLIES`.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

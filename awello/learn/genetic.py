@@ -2,8 +2,8 @@
 
 An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are drawn as
 *opponents*; the *reference opponent* is a search to a fixed depth.  Every individual plays two games against each
-opponent, and two games that count double against the reference opponent.  Then the best half breeds.  All random
-choices are derived from the seed and the number of the generation, so only the individuals are saved, and the results
+opponent and two games against the reference opponent, which count double.  Then the best half breeds.  All random
+choices are derived from the seed and the number of the generation, so no random state has to be saved, and the results
 are the same for any number of worker processes.  `otage_factors` learns Otage's factors with the same algorithm.
 """
 

@@ -41,7 +41,7 @@ class PositionLabeller:
             self.idle_workers.put(worker)
 
     def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Float32Array:
-        """Label positions with equal numbers of empty squares; `on_progress` receives the number of labels so far."""
+        """Label positions with the same number of empty squares; `on_progress` receives the number of labels so far."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         selectivity = ENDGAME_SELECTIVITY if MAX_SOLVED_EMPTIES < empties <= MAX_ENDGAME_EMPTIES else NO_SELECTIVITY
         depths = [empties] if empties <= MAX_ENDGAME_EMPTIES else [max(1, depth - 1), depth]

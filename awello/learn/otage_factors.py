@@ -81,7 +81,7 @@ class OtageGeneticConfig(GeneticConfig):
 
 @lru_cache(1)
 def load_memory(config: OtageGeneticConfig) -> OtageMemory:
-    """Return the memory in the folder that the settings name, from a cache if possible."""
+    """Return the memory in the folder given by the settings, from a cache if possible."""
     return read_memory(Path(config.memory))
 
 

@@ -43,7 +43,7 @@ CACHE_ARRAYS = ("own", "opp", "values", "held")  # names of the arrays of `Patte
 
 @dataclass(frozen=True)
 class PatternExamples:
-    """Positions with equal numbers of empty squares, their values for the mover, and a mask of held-out positions."""
+    """Positions with the same number of empty squares, their values for the mover, and a mask of held-out positions."""
 
     own: Words
     opp: Words
@@ -107,7 +107,7 @@ class PatternTraining:
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
         """Run the remaining steps; yield the result of each.
 
-        Positions are labelled by search in groups with equal numbers of empty squares; `on_progress` receives the
+        Positions are labelled by search in groups with the same number of empty squares; `on_progress` receives the
         number labelled so far in the current group.
         """
         for labels, stage in self.config.steps()[len(self.completed) :]:

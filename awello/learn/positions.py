@@ -70,7 +70,7 @@ def _read_texts(file: Path) -> Games:
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions in which a game's mover can place a disc, with the final margin for the mover and the game's number."""
+    """Positions in which the mover can place a disc, with the final margin for the mover and the number of the game."""
 
     own: Words
     opp: Words

@@ -24,7 +24,7 @@ RIGHTMOST_PIT = 5
 )
 @dataclass
 class BudgetPlayer(TextbookPlayer):
-    """Searches with a node budget, to a depth or for a time, and plays a random one of the best moves."""
+    """Searches with a node budget, a depth limit or a time limit, and plays one of the best moves at random."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
     share_factor: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR

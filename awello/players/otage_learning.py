@@ -1,8 +1,8 @@
 """How Otage learns from a finished game (report 4, section III.2.3).
 
 Otage adjusts the factors of its evaluation slightly, and credits the result to each pattern that occurred in the game.
-After a loss, Otage learns the game repeatedly, up to `MAX_LEARNING_REPEATS` times, until a search to the same depth as
-in the game chooses a different move at some ply.
+After a loss, Otage learns from the game repeatedly, up to `MAX_LEARNING_REPEATS` times, until a search to the same
+depth as in the game chooses a different move at some ply.
 
 A game is added to the book (section II.5.2) if Otage lost it, had a lost position in it, or played a strong opponent.
 """
@@ -25,7 +25,7 @@ DEPTHS_TAG = "Depths"  # tag with Otage's search depth at each ply; 0: no such s
 
 @dataclass(frozen=True)
 class LearningResult:
-    """How often a game was learnt, and the first ply at which Otage would now play another move, if any."""
+    """How many times Otage learnt from a game, and the first ply at which it would now play another move, if any."""
 
     repeats: int
     changed_ply: int | None

@@ -152,7 +152,7 @@ def _format_import_error(error: Exception, file: str) -> str:
 
 
 def read_user_players() -> tuple[str, bytes] | None:
-    """Return the path and the content of the file that AWELLO_PLAYERS names, or None if the variable is not set."""
+    """Return the path and the content of the file given by AWELLO_PLAYERS, or None if the variable is not set."""
     file = os.environ.get("AWELLO_PLAYERS")
     return (file, Path(file).read_bytes()) if file else None
 

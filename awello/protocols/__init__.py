@@ -1,3 +1,3 @@
-"""NBoard, GTP, UCI and the club's channel: Awello as an engine for other programs, and other engines as players."""
+"""NBoard, GTP, UCI and a client for clubs: Awello as an engine or bot, and other engines as players of Awello."""
 
 from awello.protocols import gtp, nboard, uci  # noqa: F401  (importing them registers their players)

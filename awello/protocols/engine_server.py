@@ -1,8 +1,9 @@
 """Awello's engine on standard input and output: the base of the NBoard, GTP and UCI servers.
 
-A separate thread reads the input, so that a line can interrupt a search.  Lines are answered in order.  A stop line
-(`ping`, `stop`) immediately ends all searches requested before it.  After `quit` or the end of the input, each search
-is limited to one second.  An interrupted search answers with its best result so far.
+A separate thread reads the input, so that a line can interrupt a search.  Lines are answered in order, except that
+UCI's `isready` is answered even during a search.  A stop line (`ping`, `stop`) immediately ends all searches requested
+before it.  After `quit` or the end of the input, each search is limited to one second.  An interrupted search answers
+with its best result so far.
 """
 
 import math
@@ -78,7 +79,7 @@ class EngineServer(ABC):
 
     @property
     def limit(self) -> Limit | None:
-        """The level as a limit; None without a level."""
+        """The level as a limit; None if no level is set."""
         return None if self.level is None else Limit(level=self.level)
 
     def serve(self) -> None:
@@ -99,7 +100,7 @@ class EngineServer(ABC):
     def search(
         self, analyses: Iterator[Analysis], report: Callable[[Analysis], None] = lambda _: None, endless: bool = False
     ) -> Analysis:
-        """Report each analysis and return the last; an `endless` search returns only when it is stopped."""
+        """Report each analysis and return the last; `endless` searches wait for a stop line or the end of the input."""
         self._started, self.searching = time.monotonic(), True
         for analysis in analyses:
             report(analysis)
@@ -140,7 +141,7 @@ class EngineServer(ABC):
         return True
 
     def _listen(self) -> None:
-        """Read lines until the input ends, then limit the remaining searches."""
+        """Read lines until `quit` or the end of the input, then limit the remaining searches."""
         try:
             self._read()
         finally:
@@ -171,7 +172,7 @@ class EngineServer(ABC):
 
 
 def _starts_with_word(line: str, word: str) -> bool:
-    """Return whether a line starts with a word, or with a number and the word."""
+    """Return whether the first word of a line is `word`; a number before the word is ignored."""
     return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
 
 

@@ -2,8 +2,8 @@
 
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
-The engine is started once for all games.  An engine that sends an invalid move, exceeds its time or exits loses the
-current game, and the next game starts a new process.  Only a failure before the first game raises an error.
+The engine is started once for all games.  If it sends an invalid move, exceeds its time or exits, it loses the current
+game, and a new process is started for the next game.  Only a failure before the first game raises an error.
 """
 
 from abc import ABC, abstractmethod
@@ -102,7 +102,7 @@ class ExternalEnginePlayer(Player, ABC):
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, multipv: int = 1) -> Iterator[Analysis]:
-        """Yield analyses of the best move until the limit is reached: its time or, without a time, its depth or level.
+        """Yield analyses of the best move within the time of the limit or, without a time, to its depth or level.
 
         A level is used as a depth.  Raises `AwelloError` if the engine fails or reports no plausible value.
         """

@@ -32,7 +32,7 @@ COLOURS = "black", "white"
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """The clock of one side: the seconds left for a number of moves (0: for all moves), then overtime."""
+    """The clock of one side: the seconds left for the next `moves` moves (0: for all moves), then overtime."""
 
     seconds: float = math.inf
     moves: int = 0

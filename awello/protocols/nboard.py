@@ -2,8 +2,8 @@
 
     nboard@5s,command=ntest,depth=14
 
-The protocol has no clock.  The depth that NBoard sets is the level of Awello's engine.  An external engine searches to
-a depth; a time limit only determines when its answer is late.
+The protocol has no clock.  The depth that NBoard sets is the level of Awello's engine.  In games, an external engine
+searches to a depth; a time limit only determines when its answer is late.
 """
 
 import re
@@ -201,6 +201,6 @@ def _format_moves(position: Position, moves: tuple[int, ...]) -> str:
 
 
 def _format_depth(analysis: Analysis) -> str:
-    """Format depth and confidence: `12`, `24@95%`, and `100%` for an exact score."""
+    """Format depth and confidence, such as `12` or `24@95%`; an exact value has `100%`."""
     confidence = "" if analysis.confidence == 100 else f"@{analysis.confidence}%"
     return "100%" if analysis.exact else f"{analysis.depth}{confidence}"

@@ -6,9 +6,9 @@ move.  The value of a move is the negated value of the next position.  If the va
 move are both estimates, and the move is not the engine's choice, the next position is searched again, because only
 estimates at the same depth are comparable.  Passes and forced moves are not analysed.
 
-In Awalé, except for the variant romein, the game ends when a player has 25 seeds, but the engine evaluates only the
-seeds on the board, as if play continued.  The final score of such a game is therefore not used for the moves before the
-last, and the winning move has no loss.
+In Awalé, except for the variant romein, the game ends when a player has captured 25 seeds, but the engine evaluates
+only the seeds on the board, as if play continued.  The final score of such a game is therefore not used for the moves
+before the last, and the winning move has no loss.
 """
 
 import statistics
@@ -169,6 +169,6 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
 
 
 def _analyse(position: Position, engine: PositionAnalyser, limit: Limit) -> PositionValue:
-    """Return the value of a position from the engine's last analysis."""
+    """Analyse a position, and return its value in the last result of the engine."""
     *_, last = engine.analyse(position, limit)
     return PositionValue(position.lead + last.value, last.exact, last.pv or (last.move,), last.depth)

@@ -43,7 +43,7 @@ START_ROW = 0x040404040404
 
 # ---- rules (kernels) ------------------------------------------------------------------------------------------------
 def _build_sowing_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tabulate, by 64 * pit + seeds, the seeds that each row gains, and the `last` shift of `find_captured`."""
+    """Tabulate the seeds that each row gains and the argument `last` of `find_captured`; index: 64 * pit + seeds."""
     own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
     for pit in range(6):
         for seeds in range(64):
@@ -82,7 +82,7 @@ def find_captured(row: U, last: U, grand_slams: bool) -> U:
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
-    """Return the next mover's word, the opponent's word and the captured seeds by pit, after a legal move.
+    """Play a legal move; return the next mover's word, the word of the side that moved, and the captured seeds by pit.
 
     The first two words do not contain the seeds that this move captures.
     """
@@ -181,7 +181,7 @@ class AwaleAdapter:
 
     def check(self, own: int, opp: int) -> None:
         if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
-            raise NotationError("a row does not fit into seven bytes: give six pits and the captured seeds")
+            raise NotationError("a word of the position is too large or negative: give six pits and the captured seeds")
         self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
 
     def _check_seeds(self, kind: str, pits: list[int]) -> None:

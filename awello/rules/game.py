@@ -197,7 +197,7 @@ def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words)
 
 @kernel("int64(int64, uint64, uint64, uint64[:, ::1])")
 def write_canonical_children(game: int, own: U, opp: U, words: Words) -> int:
-    """Write the canonical position after each legal move, or after a forced pass, to `words`; return their number."""
+    """Write to `words` the canonical position after each legal move or a forced pass; return the number written."""
     moves, count = legal_moves(game, own, opp), 0
     if moves == U(0) and not is_over(game, own, opp):
         words[0, 0], words[0, 1] = othello.canonical(opp, own)

@@ -161,7 +161,7 @@ def parse_square(text: str, size: int) -> int:
 # ---- adapter --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class OthelloAdapter:
-    """Othello on a board of 8x8, 6x6 or 4x4. Positions are written as in OBF files: `-...OX...- X`."""
+    """Othello on a board of 8x8, 6x6 or 4x4 squares. Positions are written as in OBF files: `-...OX...- X`."""
 
     game_id: int
     """The id of the game in kernels."""

@@ -1,8 +1,8 @@
 """Searches limited by a node budget, a depth or a time; the move ordering scores are kept between searches.
 
-Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish.  Its
-number of nodes is estimated from the growth between the last two searches.  A search that does not finish in time is
-abandoned, and the last complete result is returned.
+Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish.  The
+number of nodes of the next search is estimated from the growth between the last two.  A search that does not finish in
+time is abandoned, and the last complete result is returned.
 """
 
 import time

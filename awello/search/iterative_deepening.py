@@ -6,8 +6,8 @@ Each technique of report 4 can be switched off to measure what it saves:
     outside the window, the window is opened on that side and the search is repeated, again with the variations of the
     previous depth, because those of the failed search are incomplete.
   * *Square order*: corners first, X-squares last.
-  * *Hints*: the results of the previous depth that a search uses: none, the best move, the principal variation, or
-    the refutations, which are the variations of all moves.
+  * *Hints*: the search uses the best move of the previous depth, its principal variation, or its refutations, which
+    are the variations of all moves.
 
 The next depth is expected to need sqrt(m) times as many nodes as the last one, where m is the number of root moves.  It
 is searched if the node limit and, at the current speed, the remaining time allow for that many nodes.

@@ -1,9 +1,10 @@
 """Iterative deepening as in Otage (report 4): variations found at one depth are tried first at the next.
 
 Alpha-beta does not keep its tree.  To recover the *variation* of each root move, every position gets a number when it
-is reached, and each move that raises alpha is stored in the *refutation table*, with its ply and the numbers of the
-positions before and after it, the parent and the child.  Following the numbers from a root move gives its variation:
-the principal variation for the best move, the refutation for the others.  All root moves share the table.
+is reached.  Each move that raises alpha is stored in the *refutation table*, at its ply, with the number of the
+position before the move (the parent) and that of the position after it (the child).  Following the numbers from a root
+move gives its variation: the principal variation for the best move, the refutation for the others.  All root moves
+share the table.
 
 The table has room for a fixed number of entries per ply.  When it has no room for another entry at a ply, the table is
 cleaned up: if the parent of an entry is neither on the current path nor the child of another entry, the entry can no
@@ -96,7 +97,7 @@ def find_child(ply: int, parent: int, state: IterativeState) -> int:
 
 @kernel("boolean(int64, int64, IterativeState)")
 def has_entry(ply: int, number: int, state: IterativeState) -> bool:
-    """Return whether the move of an entry leads to the position with this number."""
+    """Return whether a ply has an entry whose child has this number."""
     low, high = 0, state.refutation_counts[U(ply)]
     while low < high:
         middle = (low + high) >> 1
@@ -112,7 +113,10 @@ def has_entry(ply: int, number: int, state: IterativeState) -> bool:
 
 @kernel("void(int64, IterativeState)")
 def clean_up_ply(ply: int, state: IterativeState) -> None:
-    """Keep the last entry of each parent that is on the path or the child of another entry, and remove all others."""
+    """Remove the entries of a ply that can no longer be part of a variation.
+
+    The last entry of each parent is kept if the parent is on the current path or the child of another entry.
+    """
     kept = 0
     for index in range(state.refutation_counts[U(ply)]):
         entry = refutation_entry_at(refutation_address(ply, index, state))

@@ -120,7 +120,7 @@ def run_playout(state: PpafState, own: U, opp: U) -> int:
 # ---- learning -------------------------------------------------------------------------------------------------------
 @kernel("void(PpafState, PlayedMove)")
 def accumulate_changes(state: PpafState, played: PlayedMove) -> None:
-    """Add the weight changes that make the played move more likely and the others less likely."""
+    """Accumulate the weight changes that make the played move more likely and the others less likely."""
     game, own, opp = state.tree.game, played.own, played.opp
     moves, count = legal_moves(game, own, opp), 0
     total = compute_odds(state, own, opp, moves)

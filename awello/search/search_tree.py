@@ -178,7 +178,7 @@ class SearchNode:
 
     @property
     def bound(self) -> Literal["lower", "upper"] | None:
-        """Whether the value is only a lower or upper bound, because nodes below this one were pruned; else None."""
+        """`lower` or `upper` if the value is only a bound, because nodes below this one were pruned; otherwise None."""
         if self.value is None or self.window[0] < self.value < self.window[1] or not self.has_pruned_nodes:
             return None
         return "lower" if self.value >= self.window[1] else "upper"
@@ -210,7 +210,7 @@ class SearchNode:
 
 
 def _unscale(value: float | None) -> float | None:
-    """Return the value of a finished game in discs or seeds, other values unchanged."""
+    """Convert the value of a finished game to discs or seeds; return other values unchanged."""
     return int(value / EXACT_SCALE) if value is not None and abs(value) >= EXACT_SCALE else value
 
 
@@ -231,7 +231,7 @@ class SearchTree:
 
     @property
     def mover_view(self) -> bool:
-        """Whether values are from the mover's view at each node (negamax), or from the maximiser's view (minimax)."""
+        """Whether values are from the mover's view at each node (negamax), not from the maximiser's view (minimax)."""
         return self.algorithm.startswith("negamax")
 
     @property
@@ -241,7 +241,7 @@ class SearchTree:
 
     @property
     def pv(self) -> list[str]:
-        """The moves of the principal variation; moves without names are numbered from 1."""
+        """The moves of the principal variation; a move without a name is replaced by its number, counted from 1."""
         names, node = [], self.root
         while node.children:
             number, node = next((number, child) for number, child in enumerate(node.children, 1) if child.principal)

@@ -44,7 +44,10 @@ ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Analyse a position to a depth; the mover needs a legal move, and `alphabeta_tt` an `AlphaBetaEvaluator`."""
+    """Analyse a position to a depth; the mover must have a legal move.
+
+    The algorithm `alphabeta_tt` requires an `AlphaBetaEvaluator`.
+    """
     started = time.perf_counter()
     evaluator.prepare(position, depth)
     evaluator.state_array["inner_nodes"] = 1

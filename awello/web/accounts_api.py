@@ -34,7 +34,7 @@ router = APIRouter(prefix="/api/club", tags=["club"])
 
 
 def _check_wait(seconds: float) -> None:
-    """Raise `ApiError` if the client has to wait, for `seconds`, before the next attempt."""
+    """Raise `ApiError` if the client has to wait before the next attempt, that is, if `seconds` is not 0."""
     if seconds:
         time = f"{ceil(seconds)} s" if seconds <= 60 else f"{ceil(seconds / 60)} min"
         raise ApiError(429, "too_many_attempts", f"too many attempts: try again in {time}", time=time)

@@ -51,8 +51,8 @@ def create_app(
     """Create the application; it accepts requests for `host` and for the additional `hostnames`.
 
     `jobs` is the number of engine processes, which run on this machine.  If `cluster` is the address of a dask
-    scheduler, they run on its workers, and `jobs=0` starts one process per worker.  `archive` and `club` are files
-    or database URLs; None disables them, and an empty `archive` is the default archive.  Engine processes start
+    scheduler, they run on its workers instead, and `jobs=0` starts one process per worker.  `archive` and `club` are
+    files or database URLs; None disables them, and an empty `archive` is the default archive.  Engine processes start
     after `kernels` has compiled the kernels of the engines.
     """
     public = bool(hostnames) or host not in LOCAL_HOSTS

@@ -1,6 +1,6 @@
 """Check the player specs of clients: they can contain only the settings listed here, with values in the listed ranges.
 
-Other settings can read files, start programs, or take much memory or many processors, so only the owner of the server
+Other settings can read files, start programs, or use much memory or many processors, so only the owner of the server
 can use them.  Clients can change all settings of the players in the owner's file (`AWELLO_PLAYERS`).
 """
 

@@ -343,8 +343,8 @@ class ContestRunner:
     def _make_room(self, client_network: str) -> None:
         """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
 
-        Only contests that were started on a public server and are not running are counted and deleted: the oldest one
-        of the client network if it has too many, else the oldest of all if there are too many.
+        If the client network has too many contests, its oldest one is deleted; otherwise, if the server has too many,
+        the oldest of all is deleted.  Only contests that were started on a public server and are not running count.
         """
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:

@@ -32,7 +32,7 @@ class NewContestJson(BaseModel):
 
 
 class TreeCountsJson(BaseModel):
-    """Counts of a search."""
+    """The numbers of nodes, leaves and pruned branches of a search."""
 
     nodes: int = Field(description="Visited nodes")
     leaves: int = Field(description="Evaluated nodes")
@@ -89,7 +89,7 @@ def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Start a contest: two bots play a match, more bots play a round robin.
 
     On a public server, two contests from different client networks can run at the same time, each for at most ten
-    minutes; on other servers, only one contest can run at a time.  Returns 409 if too many contests are running.
+    minutes; on other servers, only one contest can run at a time.  The status is 409 if too many contests are running.
     """
     name, key = _contest_runner(request).start(config, client_network_of(request))
     return NewContestJson(id=name, key=key)

@@ -80,7 +80,7 @@ class EngineJob:
 
     @property
     def urgent(self) -> bool:
-        """Whether a player or the page waits for the only response to the job.
+        """Whether the job has only one response, for which a player or the page is waiting.
 
         Urgent jobs have a head start and are never paused.
         """
@@ -101,7 +101,7 @@ class EngineJob:
         return self.responses.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Return the time by which the jobs of a client network are ranked: a process takes the earliest one first.
+        """Return when the job is due; of the jobs of a client network, a process takes the one that is due first.
 
         If `since` is given, it replaces `waiting_since`.
         """

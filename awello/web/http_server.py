@@ -1,4 +1,4 @@
-"""The HTTP server: uvicorn with limits on connections, which apply before any request is read.
+"""The HTTP server: uvicorn with limits on connections and on the data that clients leave unread.
 
 The number of connections and the rate of new connections of each client network are limited.  A connection is closed if
 a request does not arrive in time, if its headers are too large, or if the client floods a WebSocket or does not read
@@ -275,7 +275,7 @@ def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Calla
 
 
 def _raise_file_limit() -> int:
-    """Raise the limit of open files as far as needed and allowed; return the resulting limit."""
+    """Raise the limit on open files as far as needed and allowed; return the resulting limit."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

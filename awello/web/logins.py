@@ -1,8 +1,8 @@
 """Rate limits of login attempts: they slow down guessing without locking users out.
 
-A device (identified by a cookie) or a client network that has been used to log in to an account before has its own
-limit for this account.  Attempts from unknown origins are limited per client network, per account and in total, which
-slows down guesses from many client networks without affecting known devices and client networks.
+Each device (identified by a cookie) and each client network from which a user has already logged in to an account has
+its own limit for this account.  Attempts from unknown origins are limited per client network, per account and in total,
+which slows down guesses from many client networks without affecting known devices and client networks.
 """
 
 import re
@@ -47,7 +47,10 @@ class LoginLimits:
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def take_unknown_or_wait(self) -> float:
-        """Count the hashing of a password from an unknown origin and return 0, or return the seconds to wait."""
+        """Count an attempt from an unknown origin and return 0 if it is allowed now, else return the seconds to wait.
+
+        Creating an account counts as an attempt, too, because it also hashes a password.
+        """
         return self.unknown_origin_limits.take_or_wait("")
 
     def take_or_wait(self, name: str, origin: LoginOrigin, known_origin: str | None) -> float:

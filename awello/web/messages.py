@@ -1,4 +1,4 @@
-"""Requests of the API about a game or a text, validated by pydantic.
+"""API requests about a game or a text, validated by pydantic.
 
 The server does not store the game: each request about it contains the start position and the moves.  So a restart of
 the server loses nothing, and clients cannot interfere with each other.
@@ -32,7 +32,7 @@ PlayerSpecText = Annotated[SpecText, AfterValidator(validate_spec)]
 
 @cache
 def _moves_by_name(game: Game) -> dict[str, int]:
-    """Return the moves of a game by name, in lower case."""
+    """Return all moves of a game, keyed by their names in lower case."""
     position = Position.start(game)
     return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.all_moves()}
 

@@ -34,9 +34,10 @@ def format_metrics(club: ClubService) -> str:
 
 
 def _peak_memory_bytes() -> int:
-    """Return the peak memory use in bytes, which systems report in different units; 0 if unknown, as on Windows."""
+    """Return the peak memory use of this process in bytes; 0 if it is unknown, as on Windows."""
     try:
         import resource
     except ImportError:
         return 0
+    # ru_maxrss is in bytes on macOS and in KiB on other systems
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,4 +1,8 @@
-"""The page's static files; a middleware serves them without routing, because browsers request them all at once."""
+"""A middleware that serves the page's static files.
+
+Browsers request all files at once, so the middleware answers these requests itself instead of passing them to the
+slower router.
+"""
 
 import zlib
 from pathlib import Path

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 async def run_task(task: Task, pool: EnginePool, client: Request) -> list[TaskResponse]:
     """Return all responses to a task except `done`; cancel the task if the client disconnects.
 
-    Read the request body first: waiting for a disconnect discards it.
+    Callers must read the request body first: this function discards it while it waits for a disconnect.
     """
     collecting = asyncio.create_task(_collect_responses(task, pool, client_network_of(client)))
     disconnected = asyncio.create_task(_wait_for_disconnect(client))
