@@ -197,7 +197,7 @@ class LazyKernel:
         return self.load()(*arguments)
 
     def load(self) -> Any:
-        """Return the kernel, compiled if necessary; a call during its compilation returns the unfinished dispatcher."""
+        """Return the kernel, compiling it if necessary; a nested call from its compilation returns the unfinished dispatcher."""
         with global_compiler_lock:
             if self._compiled is None:
                 # Load the called kernels first: compiling them may need the file lock that this compilation will hold.

@@ -167,7 +167,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_best_move(moves: MoveList, count: int) -> int:
-    """Move the best of `count` moves to `current` and return its square; the last move fills the gap in the list."""
+    """Copy the best of the first `count` moves to `current`, overwrite it with the last of them, and return its square."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

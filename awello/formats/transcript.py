@@ -20,7 +20,7 @@ SEPARATOR_PATTERN = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation bet
 
 
 def format_transcript(record: Record) -> str:
-    """Format the moves of a record, without spaces and passes."""
+    """Format the moves of a record as one string, omitting spaces and passes."""
     start, format_move = record.start, record.start.game.adapter.format_move
     return "".join(format_move(move, ply % 2) for ply, move in enumerate(record.moves, start.side) if move != PASS)
 

@@ -145,7 +145,7 @@ def _add_club_routes(app: FastAPI, network_limits: RateLimits) -> None:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer every error in the form of `ErrorJson`."""
+    """Register handlers that return every error as an `ErrorJson` response."""
 
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)

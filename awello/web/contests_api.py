@@ -1,4 +1,4 @@
-"""The HTTP API of the lab: contests of bots, and pictures of search trees."""
+"""The HTTP API of the lab: contests between bots, and pictures of search trees."""
 
 from typing import Annotated
 

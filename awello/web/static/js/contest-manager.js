@@ -1,5 +1,5 @@
 /**
- * <contest-manager>: contests of bots. A form starts one, standings are shown while it runs, its games can be
+ * <contest-manager>: contests between bots. A form starts one, standings are shown while it runs, its games can be
  * replayed, and earlier contests are listed.
  *
  * `config` is { variant, players: specs to offer, api: async (method, path, body, headers) };

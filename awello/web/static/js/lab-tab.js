@@ -1,4 +1,4 @@
-/** The lab tab: contests of bots, and search trees. */
+/** The lab tab: contests between bots, and search trees. */
 import "./contest-manager.js";
 import "./search-tree.js";
 import { h, listen } from "./dom.js";
