@@ -197,7 +197,10 @@ class LazyKernel:
         return self.load()(*arguments)
 
     def load(self) -> Any:
-        """Return the kernel, compiling it if necessary; a nested call from its compilation returns the unfinished dispatcher."""
+        """Return the kernel; compile it if necessary.
+
+        A nested call from the compilation itself returns the unfinished dispatcher.
+        """
         with global_compiler_lock:
             if self._compiled is None:
                 # Load the called kernels first: compiling them may need the file lock that this compilation will hold.

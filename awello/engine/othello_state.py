@@ -167,7 +167,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_best_move(moves: MoveList, count: int) -> int:
-    """Copy the best of the first `count` moves to `current`, overwrite it with the last of them, and return its square."""
+    """Copy the best of the first `count` moves to `current` and return its square; overwrite it with the last one."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

@@ -121,7 +121,7 @@ def _format_suffix(record: Record) -> str:
     is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])
     if is_moves or "#" in text or len(text) > MAX_GAME_CHARS // 2 or _parse_tags(text.split()) != kept:
         raise NotationError(
-            f"a transcript list cannot store {text[:40]!r} after the moves: give a score difference of one or two digits "
-            "and a short one-line note that has no # or repeated spaces and does not start with a move or a number"
+            f"a transcript list cannot store {text[:40]!r} after the moves: give a score difference of one or two "
+            "digits and a short one-line note that has no # or repeated spaces and does not start with a move or a number"
         )
     return text
