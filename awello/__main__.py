@@ -4,7 +4,10 @@ import sys
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C prints one line instead of a traceback, even while modules are being imported."""
+    """Run the `awello` command.
+
+    Ctrl-C prints one line instead of a traceback, even while modules are being imported.
+    """
     try:
         from awello.cli.app import main as run_command
 

@@ -1,6 +1,6 @@
 """Bit operations as machine instructions, and Othello's move generation as vector code.
 
-An 8x8 board is a 64-bit word: bit `8 * row + column` is the square in that row and column, and bit 0 is a1.  Runs of
+A bitboard is a 64-bit word: bit `8 * row + column` is the square in that row and column, and bit 0 is a1.  Runs of
 discs are traced in four directions in parallel, one per lane of a <4 x i64> vector: first by shifting up, then, in the
 opposite directions, by shifting down.  A parallel prefix finds a run of up to six discs in three steps.  Without
 compilation, the Python body of each instruction is used instead.
@@ -59,13 +59,13 @@ def bit(index: int) -> U:
 
 @instruction("int64(uint64)", lambda b, word: word)
 def to_signed(word: U) -> int:
-    """Convert a word to a signed integer, because Numba makes the sum of a signed and an unsigned integer a float."""
+    """Convert a word to a signed integer; in Numba, the sum of a signed and an unsigned integer is a float."""
     return int(np.uint64(word).astype(np.int64))
 
 
 @instruction("uint64(uint64)", lambda b, word: b.bswap(word))
 def byte_swap(word: U) -> U:
-    """Reverse the order of the eight bytes, which flips a board vertically."""
+    """Reverse the order of the eight bytes, which mirrors a board vertically."""
     return U(int.from_bytes(int(word).to_bytes(8, "little"), "big"))
 
 
@@ -162,7 +162,7 @@ def _find_ray(square: int, step: int) -> int:
 
 
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that finds flips along rays: a ray's first run of the opponent's discs, if an own disc follows.
+    """Emit code that finds flips along rays: the opponent's discs next to `square`, if a disc of the mover follows.
 
     The code is half as long as that of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
     """

@@ -1,4 +1,4 @@
-"""Draw boards: coloured text for a terminal, SVG for a notebook.
+"""Draw boards: coloured text for a terminal, SVG for notebooks and the web API.
 
 The functions receive the legal moves from the caller, so they need not apply the rules.
 """

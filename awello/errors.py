@@ -24,7 +24,7 @@ class IllegalMoveError(AwelloError):
 
 
 class NotationError(AwelloError):
-    """The text is not a valid move, board, diagram or transcript."""
+    """A text, such as a move, a position, a game or a command, is invalid."""
 
     code = "notation"
 

@@ -1,9 +1,9 @@
 """Compile Python functions to machine code with Numba.
 
 A *kernel* is a function compiled by Numba for one signature.  An *instruction* is a function whose body is replaced
-by machine code, written with LLVM's builder.  Kernels and instructions can also run as plain Python: with
-`NUMBA_DISABLE_JIT=1`, their Python bodies run, on numbers of type `np.uint64`.  Tests can thus compare their results
-with those of the machine code, and you can step through a search in a debugger.
+by LLVM code, which a Python function emits.  Kernels and instructions can also run as plain Python: with
+`NUMBA_DISABLE_JIT=1`, their Python bodies run, on numbers of type `np.uint64`.  Tests can thus compare the results of
+the Python bodies with those of the compiled code, and you can step through a search in a debugger.
 
 Numba's disk cache does not detect changes in functions that a kernel imports from *other* files.  Kernels are therefore
 cached in a folder named after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
@@ -66,7 +66,7 @@ def find_kernel_sources() -> list[Path]:
 def _cache_folder(sources: list[Path]) -> Path:
     """Return the cache folder for these sources and the current versions of Python, Numba and llvmlite.
 
-    Each location of the package has its own folder, as Numba's cache requires.
+    The folder also depends on the path of the package, as Numba's cache requires.
     """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
@@ -263,7 +263,7 @@ def _compile(function: Function, signature: str, inline: bool, on_dispatcher: On
 
 
 def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Replace a function's body with the machine code that `emit(builder, *arguments)` generates.
+    """Replace a function's body with the LLVM code that `emit(builder, *arguments)` generates.
 
     The Python body must be equivalent: it runs when compilation is disabled, and tests call it as `py_func`.
     """

@@ -112,7 +112,7 @@ class KernelCompiler:
     def wait(self, modules: Iterable[str] | None = None, show: bool = False) -> bool:
         """Wait until these modules (default: all) and their imports are compiled; `show` displays the progress.
 
-        Returns False if all workers have terminated before that.
+        Return False if all workers terminate first.
         """
         required = collect_imports(self._imports if modules is None else modules, self._imports)
         shown = 0
@@ -183,7 +183,7 @@ def count_processors() -> int:
 def _start_worker() -> Worker:
     """Start a worker, which terminates with this process.
 
-    The worker's stderr is discarded: if a module raises an error there, importing it in this process raises it too.
+    The worker's stderr is discarded: if an import fails in the worker, it also fails in this process.
     """
     own_group: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # shields it from Ctrl-C
     pipe = subprocess.PIPE

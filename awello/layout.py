@@ -1,4 +1,4 @@
-"""Layouts: records with named fields, shared by kernels and Python.
+"""Layouts: declarations of records with named fields, which kernels and Python code share.
 
 A layout is declared like a dataclass and becomes a NumPy and Numba record type.  Kernel signatures contain the name of
 the layout, and in kernels `state.nodes += 1` or `state.moves[U(index)].flips` accesses memory directly.  A record is
@@ -21,7 +21,7 @@ passed as a single pointer, which is cheap in recursive calls; an array is passe
 Use unsigned indices (`U(index)`): Numba checks whether signed indices are negative, which slows down a search by 4 %.
 A new record is aligned to a cache line, so declare the fields that need this alignment first.
 
-Without compilation a layout is a NumPy record, and an index out of bounds raises `IndexError`.
+Without compilation, kernels access plain NumPy records, and an index out of bounds raises `IndexError`.
 """
 
 import ctypes
@@ -67,7 +67,7 @@ class Layout:
 
     @classmethod
     def new_array(cls, count: int) -> "npt.NDArray[Any]":
-        """Return an array of zeroed records, aligned to a cache line."""
+        """Return an array of zeroed records; the array, not each record, is aligned to a cache line."""
         return allocate_bytes(count * cls.dtype.itemsize).view(cls.dtype)
 
     @classmethod
@@ -96,7 +96,7 @@ def _scalar_type(hint: Any) -> Any:
 
 # ---- records at addresses -------------------------------------------------------------------------------------------
 def record_at(layout: type[AnyLayout]) -> Callable[[int], AnyLayout]:
-    """Create an instruction that returns the record at an address, for a table that several search states share."""
+    """Create an instruction that returns the record at an address, such as weights that several search states share."""
     size, dtype = layout.dtype.itemsize, layout.dtype
     pointer = ir.ArrayType(ir.IntType(8), size).as_pointer()
 

@@ -40,7 +40,7 @@ class Position:
 
     @classmethod
     def start(cls, game: Game | str = Game.OTHELLO) -> "Position":
-        """Return the starting position of a game, given as a `Game` or by name, such as "othello" or "romein"."""
+        """Return the start position of a game, given as a `Game` or by name, such as "othello" or "romein"."""
         game = Game(game)  # type: ignore[arg-type]  # names are accepted, too
         return cls(game, *game.adapter.start)
 
@@ -63,7 +63,7 @@ class Position:
     def lead(self) -> int:
         """The mover's captured seeds minus the opponent's; 0 in Othello.
 
-        The engine's values ignore captured seeds: they are expected margins of the seeds still on the board.  A value
+        The engine's values ignore captured seeds: each is the expected margin of the seeds still on the board.  A value
         plus the lead is the expected margin at the end of the game.
         """
         return self.game.adapter.lead(self.own, self.opp)
@@ -158,12 +158,15 @@ class Position:
         return (opp, own) if self.side else (own, opp)
 
     def score(self) -> tuple[int, int]:
-        """Return the official score (first, second) if the game ended now; Othello's empty squares go to the winner."""
+        """Return the official score (first, second) as if the game ended now.
+
+        In Othello, empty squares go to the winner.
+        """
         return self.game.adapter.score(*self.counts())
 
     @property
     def margin(self) -> int:
-        """The mover's official score minus the opponent's if the game ended now."""
+        """The mover's official score minus the opponent's, as if the game ended now."""
         first, second = self.score()
         return second - first if self.side else first - second
 
@@ -180,15 +183,15 @@ class Position:
         return END_REASON_TEXTS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
 
     def canonical(self) -> tuple[int, int]:
-        """Return the words of the canonical position, which is the same for all symmetric positions."""
+        """Return the words of the canonical position, which is the same for all positions symmetric to this one."""
         return self.game.adapter.canonical(self.own, self.opp)
 
     def format_move(self, move: int) -> str:
-        """Return the name of a move of the side to move: `f5`, `pass`, `C` or `c`."""
+        """Return the name of a move of the side to move, such as `f5`, `pass`, `C` or `c`."""
         return "pass" if move == PASS else self.game.adapter.format_move(move, self.side)
 
     def format_moves(self, moves: Iterable[int]) -> list[str]:
-        """Return the names of successive moves from this position, up to the first illegal one."""
+        """Return the names of successive moves from this position; stop before the first illegal one."""
         position, names = self, []
         for move in moves:
             if move not in position.legal_moves():

@@ -1,4 +1,4 @@
-"""Played games: starting position, moves, times, values, tags and result."""
+"""Played games: start position, moves, times, values, tags and result."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -91,7 +91,7 @@ class Record:
 
 
 def replay_words(start: Position, moves: Sequence[int]) -> Words:
-    """Return the words of the starting position and of the position after each move, up to the first illegal move."""
+    """Return the words of the start position and of the position after each move, up to the first illegal move."""
     words = np.empty((len(moves) + 1, 2), np.uint64)
     legal = replay_moves(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
     return words[: legal + 1]
@@ -116,7 +116,7 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
 
 
 def restore_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
-    """Insert the missing passes into moves of Othello; raise `IllegalMoveError` if a move is illegal."""
+    """Insert the missing passes into the moves of an Othello game; raise `IllegalMoveError` if a move is illegal."""
     given, buffer = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
     legal, written = insert_passes(U(start.own), U(start.opp), board_mask_of(int(start.game)), given, buffer)
     complete = tuple(buffer[:written].tolist())

@@ -1,4 +1,4 @@
-"""The JSON forms of positions, analyses, games and reports, shared by the commands, the API and the page.
+"""The JSON forms of positions, analyses, games, imports and reviews, shared by the commands, the API and the page.
 
 Values are expected final margins from the mover's view, in discs or seeds; seeds already captured are included.
 """
@@ -214,7 +214,7 @@ class ChoiceJson(BaseModel):
     def of(
         cls, position: Position, move: int, analysis: Analysis | None, seconds: float, value: float | None
     ) -> "ChoiceJson":
-        """Describe a chosen move; `value` is the player's evaluation as a margin, or None."""
+        """Describe a chosen move; `value` is the margin that the player expects, or None."""
         line = analysis.pv if analysis and analysis.pv[:1] == (move,) else (move,)
         fields = {"move": position.format_move(move), "seconds": seconds, "value": value}
         more = {"pv": position.format_moves(line), "after": PositionJson.of(position.after(move))}
@@ -399,7 +399,7 @@ class MoveReviewJson(BaseModel):
 
 
 def summarise_side(reviews: Sequence[MoveReview], side: int) -> ReviewSummary:
-    """Summarise the moves of a side, with rounded values."""
+    """Summarise the moves of a side; round the mean loss and the accuracy."""
     summary = summarise(reviews, side)
     return replace(summary, mean_loss=round_value(summary.mean_loss), accuracy=round_value(summary.accuracy))
 

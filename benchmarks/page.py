@@ -131,7 +131,7 @@ async def measure_load(address: str, games: int, seconds: float) -> None:
         work = [play_games(address, number, deadline, moves) for number in range(games)]
         work += [measure_requests(partial(request, path), deadline, durations) for path, durations in times.items()]
         await asyncio.gather(count(), *work)
-    print(f"{games} simultaneous games for {seconds:g} s: {sum(moves)} moves, {min(moves)} in the slowest game")
+    print(f"{games} clients for {seconds:g} s: {sum(moves)} moves, at least {min(moves)} per client")
     print("child processes of the server: at most {}, with {} running threads".format(*peak))
     for path, durations in times.items():
         milliseconds = [1000 * value for value in durations]

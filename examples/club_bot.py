@@ -63,7 +63,7 @@ async def play(club: ClientConnection) -> None:
 
 
 async def main(server: str, token: str) -> None:
-    """Connect, and reconnect after a lost connection; each time, the club sends the state of all games of the bot."""
+    """Connect, and reconnect after a lost connection; each time, the club sends the state of the bot's live games."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
     async for club in connect(address, additional_headers={"authorization": f"Bearer {token}"}):
         try:

@@ -240,7 +240,7 @@ def test_help_states_the_defaults() -> None:
         shown = " ".join(awello("games", command, "--help").stdout.replace("│", " ").split())
         assert "board size 4, 6 or 8; default: all" in shown and "tournament or romein; default: all" in shown
     shown = " ".join(awello("explore", "--help").stdout.replace("│", " ").split())
-    assert "default: the game of MOVES, or othello" in shown and "board size 4, 6 or 8; default: 8" in shown
+    assert "default: detected from MOVES, otherwise othello" in shown and "board size 4, 6 or 8; default: 8" in shown
 
 
 def test_remaining_seeds_do_not_count(location: str) -> None:

@@ -176,7 +176,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
             400,
             "'square_table=/etc/passwd' is not allowed",
         ),
-        ({"players": ["random", "champion@2s"]}, 400, "champion@2s uses more than the 1s per move"),
+        ({"players": ["random", "champion@2s"]}, 400, "the time limit of champion@2s exceeds the 1s per move"),
         ({"rounds": 0}, 422, "greater than or equal to 1"),
         ({"rounds": 51}, 422, "less than or equal to 50"),
         ({"opening_plies": 13}, 422, "less than or equal to 12"),

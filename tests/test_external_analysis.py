@@ -202,5 +202,5 @@ def test_invalid_analysis_requests_are_refused(fixed_engine: MakeEngine) -> None
         next(engine.analyse(Position.start(), Limit(nodes=5)))
     with pytest.raises(AwelloError, match="the game is over"):
         next(engine.analyse(parse_position("X" * 64 + " X"), Limit(depth=3)))
-    with pytest.raises(SpecError, match="plays othello, not abapa"):
+    with pytest.raises(SpecError, match="does not play abapa, only othello"):
         next(engine.analyse(Position.start(Game.ABAPA), Limit(depth=3)))

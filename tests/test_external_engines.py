@@ -318,9 +318,9 @@ def test_ctrl_c_ends_the_engine(log: Path) -> None:
         ("nboard,command=play 'it", Game.OTHELLO, "cannot start .*: No closing quotation"),
         ("gtp@6,command=x", Game.OTHELLO, "needs a time per move as its limit: write gtp@5s"),
         ("uci@6n,command=x", Game.ABAPA, "needs a time per move"),
-        ("gtp,command=x", Game.ABAPA, "plays othello, othello6, othello4, not abapa"),
-        ("nboard,command=x", Game.OTHELLO6, "plays othello, not othello6"),
-        ("uci,command=x", Game.OTHELLO, "plays abapa, tournament, romein, not othello"),
+        ("gtp,command=x", Game.ABAPA, "does not play abapa, only othello, othello6, othello4:"),
+        ("nboard,command=x", Game.OTHELLO6, "does not play othello6, only othello:"),
+        ("uci,command=x", Game.OTHELLO, "does not play othello, only abapa, tournament, romein:"),
     ],
 )
 def test_invalid_settings_are_refused(spec: str, game: Game, part: str) -> None:

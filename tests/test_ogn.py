@@ -117,7 +117,8 @@ def test_moves_after_the_end_are_ignored() -> None:
         (
             "[Site",
             '[FEN "1-2-3"]\n[Site',
-            "line 1: the diagram has 3 fields: write 12 pits, 2 numbers of captured seeds, and S or N",
+            "line 1: the diagram has 3 fields, not 15: "
+            "write 12 pits, 2 numbers of captured seeds, and S or N, separated by hyphens",
         ),
         ("[Site", '[Lost "x"]\n[Site', "line 1: expected a loss such as 'South resigned', found 'x'"),
     ],

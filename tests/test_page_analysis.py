@@ -167,7 +167,7 @@ def test_review(visitor: Visitor) -> None:
         if found:
             expect(page.locator(".moves-move[aria-current] .moves-mark")).to_have_text(mark)
         else:
-            expect_notice(page, "No other move of this kind")
+            expect_notice(page, "No move of this kind")
     blunder.get_by_role("button", name="Retry").click()
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"

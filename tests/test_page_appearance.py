@@ -238,7 +238,7 @@ def test_keys(visitor: Visitor) -> None:
     expect_moves(page, "")
     for key in "bmi":
         press(key)
-        expect_notice(page, "No other move of this kind")
+        expect_notice(page, "No move of this kind")
     press("r")
     expect(page.locator("#panel-analysis")).to_be_visible()
     press("?")

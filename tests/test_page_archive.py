@@ -342,7 +342,7 @@ def test_import_files(visitor: Visitor) -> None:
     expect(report.first).to_contain_text("w.jou is not a valid WTHOR list of names")
     wthor = {f"w{suffix}": content for suffix, content in game_files("Zita", 2, "wthor").items()}
     drop(page, "body", **{"w.wtb": wthor["w.wtb"]})
-    expect(report.first).to_contain_text("w.wtb stores players as numbers")
+    expect(report.first).to_contain_text("w.wtb contains numbers instead of names")
     drop(page, "body", **wthor)
     expect(report.first).to_contain_text("w.wtb 2 games · new: 2")
     page.fill("#archive-player", "Zita")
@@ -354,14 +354,14 @@ def test_import_files(visitor: Visitor) -> None:
 
 
 def test_export_files(visitor: Visitor) -> None:
-    """The listed games can be exported; the game on the board can be exported in the formats that support it."""
+    """All matching games can be exported; the game on the board can be exported in the formats that support it."""
     visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5d6(f6)c3*d3")
     panel = open_tab(page, "games")
     page.fill("#archive-player", "Bob")
     page.select_option("#files-format", "ggf")
     page.click("#files-export")
-    expect(panel.locator("#files-status")).to_contain_text("cannot be written in this format")
+    expect(panel.locator("#files-status")).to_contain_text("Export in this format is not possible")
     expect(panel.locator("#files-status")).to_contain_text("not of abapa")
     panel.locator("summary").click()
     page.select_option("#archive-game", "othello")

@@ -29,7 +29,7 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
         expect(bob.locator("#club-first-move")).to_contain_text("Play your first move within")
         advance_club(monkeypatch)
         expect(ann.locator("#banner strong")).to_have_text("Game aborted")
-        expect_notice(bob, "Rated games that you have left early in the last hour: 1.")
+        expect_notice(bob, "Your early exits from rated games in the last hour: 1.")
 
 
 def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,7 +217,7 @@ def test_labels_agree_with_the_engine(archive: Path) -> None:
 def test_data_without_a_finished_game_are_refused(tmp_path: Path) -> None:
     (tmp_path / "games.txt").write_text("f5d6c3d3c4\n")
     done = awello("train", "patterns", "--data", str(tmp_path / "games.txt"), "--out", str(tmp_path / "w.npz"))
-    problem = "the data contain no positions of finished games with 58 to 60 empty squares"
+    problem = "the data contain no positions with 58 to 60 empty squares from finished games"
     assert (done.returncode, done.stderr) == (2, f"awello: {problem}: give more games\n")
     assert not (tmp_path / "w.npz").exists()
 

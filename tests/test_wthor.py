@@ -196,13 +196,13 @@ def test_damage_is_reported_and_the_other_games_are_read(content: bytes, games: 
         (b"x", "byte 0: expected a header of 16 bytes, found 1 bytes"),
         (
             format_names(WthorNames(WthorHeader(), 20, ("a", "b")))[:-1],
-            "byte 8: expected 2 names of 20 or 26 bytes according to the header, found 39 bytes",
+            "byte 8: expected 2 names according to the header, each of 20 or 26 bytes, found 39 bytes",
         ),
         (
             format_names(WthorNames(WthorHeader(), 26, ("a",))) + b"x",
-            "byte 8: expected 1 names of 20 or 26 bytes according to the header, found 27 bytes",
+            "byte 8: expected 1 names according to the header, each of 20 or 26 bytes, found 27 bytes",
         ),
-        (bytes(17), "byte 8: expected 0 names of 20 or 26 bytes according to the header, found 1 bytes"),
+        (bytes(17), "byte 8: expected 0 names according to the header, each of 20 or 26 bytes, found 1 bytes"),
     ],
 )
 def test_damaged_names(content: bytes, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The archive: a database of games with their players, dates, results and all other tags.
+"""The archive: a database of games with their results and all their tags, such as players and dates.
 
 Identical games are stored once, even if several files contain them.  For each imported file, the archive stores which
 games the file contains, so that the file can be restored.
@@ -148,7 +148,10 @@ class Archive:
                 yield from (rows[number] for number in part if number in rows)
 
     def load_bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """Load only the start positions and moves of games, in any order; this is faster than `load_records`."""
+        """Load only the start positions and moves of the games with these numbers, in no particular order.
+
+        This is faster than `load_records`.
+        """
         with self.engine.connect() as connection:
             query = select(games.c.variant, games.c.start, games.c.moves)
             for row in select_among(connection, query, games.c.id, numbers):

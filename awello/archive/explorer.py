@@ -64,7 +64,7 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
 
 
 def _build_opening_tree(archive: Archive, position: Position, entries: Entries) -> OpeningTree:
-    """Build the opening tree below a position; it stays empty for Awalé or if too many games reach the position."""
+    """Build the opening tree of the games that reach a position; it is empty for Awalé or if there are too many."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return OpeningTree()
     return OpeningTree(archive.load_bare_records(np.unique(entries["game"]).tolist()))

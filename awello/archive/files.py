@@ -1,4 +1,4 @@
-"""Import files into the archive, export games to files, and restore imported files."""
+"""Read the files to import into the archive, export games to files, and restore imported files."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

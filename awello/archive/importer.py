@@ -55,7 +55,7 @@ class ImportReport:
 def import_games(
     archive: Archive, files: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
-    """Import the games of files; `on_progress` is called with the number of bytes read since the previous call."""
+    """Import games from files; `on_progress` is called with the estimated number of bytes read since the last call."""
     reports, pending = [], list[PendingGame]()
     for source in files:
         with archive.engine.connect() as connection:
@@ -113,7 +113,7 @@ def _write_batch(archive: Archive, pending: Sequence[PendingGame]) -> None:
 
 
 def _store_source(connection: Connection, source: ImportSource) -> int:
-    """Store a file in the archive if it is new; return its id."""
+    """Add a file to the table `sources` if it is new; return its id."""
     existing = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if existing is not None:
         return int(existing)

@@ -1,9 +1,9 @@
-"""Kernels of the opening tree: positions as nodes, and their values by minimax.
+"""Kernels of the opening tree: the keys of its nodes, and their values by minimax.
 
 The tree is a set of positions: a move is known if the position after it is a node.  Symmetric positions are one node.
-The key of a node consists of its number of empty squares and its position key.  Nodes are sorted by key, so the
-successors of a node precede it.  A table of offsets, indexed by the first bits of the key, leads almost directly to a
-node, because position keys are evenly distributed.
+The key of a node combines its number of empty squares with most bits of its position key.  Nodes are sorted by key, so
+the successors of a node precede it.  A table of offsets, indexed by the first bits of the key, leads almost directly to
+a node, because position keys are evenly distributed.
 """
 
 import numpy as np

@@ -138,7 +138,7 @@ def _check_fingerprints(client: "Client") -> None:
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
-    """Raise `ConfigError` if the version, code or data files of a machine differ from the expected ones."""
+    """Raise `ConfigError` if Awello's version, code or data files on a machine differ from the expected ones."""
     if actual != expected:
         advice = "install the same version, with the same extras, on all machines, and restart the workers"
         raise ConfigError(

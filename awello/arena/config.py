@@ -1,4 +1,7 @@
-"""The YAML configuration of `awello run`: the game, the players and the match settings; all keys are optional."""
+"""The YAML configuration of `awello run`: the game, the players and the match settings.
+
+All top-level keys are optional.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any

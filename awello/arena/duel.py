@@ -1,4 +1,4 @@
-"""A duel: pairs of games between two players, until a sequential test decides whether the first player is stronger.
+"""A duel: pairs of games, played until a sequential test decides whether the first of two players is stronger.
 
 Both games of a pair have the same opening, with sides swapped.  Pairs are counted in order, so a duel ends after the
 same pair for any number of worker processes.
@@ -62,7 +62,7 @@ class Duel(Match):
     def configuration(self) -> dict[str, Any]:
         """Return the settings that must not change when a duel is resumed.
 
-        The number of games and the hypotheses may change.
+        The number of games, the hypotheses and `fixed` may change.
         """
         configuration = super().configuration()
         return {**configuration, "openings": configuration["openings"] or self.opening_plies}

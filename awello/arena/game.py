@@ -91,7 +91,7 @@ def _play_loop(
 
 
 def _find_last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
-    """Return the ply of the mover's last move after the opening, or the current ply if there is none."""
+    """Return the ply of the mover's last move after the opening, not counting passes; if none, the current ply."""
     now = len(moves)
     turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]
     return turns[-1] if turns else now

@@ -1,7 +1,8 @@
 """The journal of a run: a folder with its configuration and one line of JSON per finished job.
 
-A run with the same configuration resumes at the end of the journal; other runs are refused.  Each line is written when
-a job ends, so SIGKILL loses only the jobs in progress.  Only one process at a time may write to a journal.
+A run with the same configuration resumes at the end of the journal; other runs are refused.  The runner writes
+results in order, each as soon as possible, so SIGKILL loses only the jobs in progress and results that wait for an
+earlier one.  Only one process at a time may write to a journal.
 """
 
 import json

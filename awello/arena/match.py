@@ -1,4 +1,4 @@
-"""A match: games between two players with alternating colours; a seed determines all random choices."""
+"""A match: games between two players with alternating sides; a seed determines all random choices."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ def make_pair_job(
 
 
 def hash_openings(openings: Sequence[Sequence[int]]) -> str:
-    """Return a hash of a list of openings, or an empty text if the list is empty."""
+    """Return a hash of a list of openings, or an empty string if the list is empty."""
     return sha256(repr(openings).encode()).hexdigest() if openings else ""
 
 
@@ -121,7 +121,7 @@ class MatchResult:
         return learnt
 
     def board_shares(self) -> tuple[float, float, float]:
-        """Return the mean final shares of the squares or seeds: of the first player, of the second, and of neither."""
+        """Return the mean final shares of squares or seeds held by the first player, by the second, and by neither."""
         first, second = self.total_counts
         total = self.games * self.match.game.max_score
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
@@ -150,13 +150,13 @@ class MatchResult:
 
 
 def points_of_first(results: Sequence[GameResult]) -> list[float]:
-    """Return the first player's points (0, 0.5 or 1) in each game of a series with alternating colours."""
+    """Return the first player's points (0, 0.5 or 1) in each game of a series with alternating sides."""
     games = enumerate(results)
     return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
 
 
 def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]:
-    """Return the times of each player's moves, in seconds, in a series of games with alternating colours."""
+    """Return the times of each player's moves, in seconds, in a series of games with alternating sides."""
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
@@ -165,7 +165,7 @@ def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]
 
 
 def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
-    """Return each player's mean time per move, in milliseconds, in a series of games with alternating colours."""
+    """Return each player's mean time per move, in milliseconds, in a series of games with alternating sides."""
     first, second = (1000 * sum(each) / max(1, len(each)) for each in move_times(results))
     return first, second
 

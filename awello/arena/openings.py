@@ -35,7 +35,7 @@ def draw_random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ..
 
 @lru_cache(16)
 def find_balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """Draw random moves until they lead to a position that a short search finds balanced; return the moves."""
+    """Draw random openings until a short search finds one to be balanced; return its moves."""
     engine = _load_engine(game)
     for number in range(MAX_TRIES):
         moves = draw_random_opening(game, plies, f"{seed}/{number}")

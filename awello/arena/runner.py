@@ -205,7 +205,7 @@ class GamePlan(RunPlan[GameResult]):
 
     @abstractmethod
     def make_job(self, number: int) -> GameJob:
-        """Return game `number` of the plan."""
+        """Return the job of game `number`."""
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         return play_job(self.make_job(number), cache)
@@ -220,7 +220,7 @@ def check_players(specs: Iterable[str], kind: str) -> None:
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 class Runner(Generic[Result]):
-    """Runs a plan.  `results` holds the results so far in order, starting with those in the folder's journal."""
+    """Runs a plan.  `results` holds the results so far, in order, starting with those from the journal in `out`."""
 
     def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, out: Path | None = None) -> None:
         """Create a runner; `jobs` is a number of processes, a cluster address, or a pool shared by several runs."""

@@ -4,8 +4,9 @@ The game loop treats it like any other player.  A player forfeits a game if it r
 answer or an illegal one, or exceeds a limit; the arena keeps running.  If its process has died, a new one is started
 for its next game.  A player that takes too long to prepare forfeits all its games.
 
-The memory use of a player is the growth of its process's anonymous resident memory since just before the player was
-made, plus the memory of the processes it started; mapped files are not counted.  Memory use is measured on Linux only.
+The memory use of a player is the growth of its process's anonymous resident memory, which excludes mapped files, since
+just before the player was made, plus the resident memory of the processes it started.  Memory use is measured on Linux
+only.
 """
 
 import math
@@ -106,7 +107,7 @@ class SandboxedPlayer(Player):
         self._lock = threading.Lock()
 
     def ensure_ready(self) -> None:
-        """Start a process and make the player in it, unless this has already been done.
+        """Start a process and make the player in it, unless the player already has a process.
 
         Raises `Forfeit` on failure, with the reason `refused` if the spec is invalid.
         """
@@ -196,7 +197,7 @@ class SandboxedPlayer(Player):
             raise Forfeit("threads", f"it used {cpu}; the thread limit is {threads}")
 
     def _measure_memory(self) -> None:
-        """Measure the memory of the player and its processes; kill them if they exceed the limit."""
+        """Measure the memory of the player's processes; if it exceeds the limit, kill them and raise `Forfeit`."""
         own = max(0, measure_anonymous_memory(self._pid) - self._baseline_memory) if self._baseline_memory else 0
         used_memory = own + measure_memory(list_descendants(self._pid))
         self.usage = replace(self.usage, memory_bytes=max(self.usage.memory_bytes, used_memory))
@@ -212,7 +213,7 @@ class SandboxedPlayer(Player):
         return forfeit
 
     def _disqualify(self, seconds: float) -> Forfeit:
-        """Disqualify the player, because it would prepare too slowly for each of its games; return the forfeit."""
+        """Disqualify the player from all further games, because it prepares too slowly; return the forfeit."""
         self.usage = replace(self.usage, learning_seconds=seconds)
         allowed = format_duration(self.limits.learning_time or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
@@ -279,7 +280,7 @@ def _end(process: Any) -> None:
 
 # --- in the player's process ------------------------------------------------------------------------------------------
 class _PlayerHost:
-    """Hosts the player in its process; the arena calls the methods through the connection."""
+    """Holds the player in the player's process; the arena calls the host's methods through the connection."""
 
     player: Player
     cpu_seconds = 0.0  # CPU seconds of this game, counted like `Usage.cpu_seconds`
@@ -340,7 +341,7 @@ class _PlayerHost:
 
 
 def _children_cpu_time() -> float:
-    """Return the CPU seconds of all processes that this process has started."""
+    """Return the CPU seconds of this process's descendants, both running and ended."""
     ended = os.times()
     return ended.children_user + ended.children_system + measure_cpu_seconds(list_descendants(os.getpid()))
 

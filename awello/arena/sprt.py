@@ -3,8 +3,8 @@
 Two games with the same opening and sides swapped are correlated, so a pair is one trial: the first player scores 0,
 0.5, 1, 1.5 or 2 points.  All figures are derived from the mean and the variance of the scores of pairs.
 
-Two imaginary half pairs, one won and one lost, are added to the pairs played.  So all figures are finite even if every
-pair has the same result, and the first few pairs cannot decide the test.
+Two imaginary pairs, one won and one lost, are added to the pairs played, each with half the weight of a played pair.
+So all figures are finite even if every pair has the same result, and the first few pairs cannot decide the test.
 
 The generalised SPRT is the usual test for chess engines.  Sources: A. Wald, "Sequential tests of statistical
 hypotheses", 1945; M. Van den Bergh, "A practical introduction to the GSPRT".
@@ -77,12 +77,12 @@ def mean_score(counts: PairCounts) -> tuple[float, float]:
 
 
 def elo_difference(counts: PairCounts) -> tuple[float, float]:
-    """Return the first player's advantage in Elo, and the half width of its 95 % interval."""
+    """Return the first player's advantage in Elo, and the half width of its 95 % confidence interval."""
     score, error = mean_score(counts)
     return SCALE * math.log(score / (1 - score)), Z_95 * SCALE * error / (score * (1 - score))
 
 
 def likelihood_of_superiority(counts: PairCounts) -> float:
-    """Return the likelihood that the first player is stronger."""
+    """Return the probability that the first player is stronger."""
     score, error = mean_score(counts)
     return NormalDist().cdf((score - 0.5) / error)

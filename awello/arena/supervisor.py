@@ -1,6 +1,6 @@
 """A supervisor process, which ensures that a player leaves no processes behind.
 
-The supervisor runs no code of the player.  On Linux, all processes that the player starts stay descendants of the
+The supervisor runs none of the player's code.  On Linux, all processes that the player starts stay descendants of the
 supervisor, even if they leave their session or their parent ends; on other systems, the supervisor can kill only the
 player's main process.  When the player's process or the arena ends, or on SIGTERM, the supervisor kills the player's
 remaining processes, then exits with the status of the player's process.
@@ -66,7 +66,7 @@ if sys.platform != "win32":
             """The wait status of the child; None while it runs."""
 
         def watch(self) -> None:
-            """Wait for the child to end, then kill the remaining processes."""
+            """Wait until the child ends or SIGTERM arrives, then kill the remaining processes and exit."""
             _end_with_arena()
             awaited = {signal.SIGCHLD, signal.SIGTERM}
             while self.status is None and signal.sigwait(awaited) == signal.SIGCHLD:

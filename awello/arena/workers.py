@@ -43,7 +43,7 @@ def open_worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> 
 
 
 class _Context(SpawnContext):
-    """Starts processes and records them, so that `end_all` ends only these."""
+    """Creates processes for a pool and records them, so that `end_all` ends only these."""
 
     def __init__(self) -> None:
         self.started: list[SpawnProcess] = []

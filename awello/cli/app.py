@@ -36,7 +36,7 @@ COMMANDS = {  # command: (help text, modules to import; default: the module with
     "selfplay": ("Generate training games with the champion.",),
     "autoplay": ("Let Otage learn by playing against itself.",),
     "train": ("Train weights and networks.", "train", "train_genetic", "train_cnn"),
-    "probcut": ("Measure the error of shallow searches for ProbCut.",),
+    "probcut": ("Measure the error of shallow searches, to tune ProbCut.",),
     "book": ("Expand and show an opening book for Awalé.",),
     "tablebase": ("Build and list the Awalé tablebases.",),
     "bench": ("Search a fixed set of positions and report the speed.",),

@@ -30,7 +30,7 @@ def autoplay(
     ] = None,
     clock: Annotated[
         str | None,
-        typer.Option(help=f"Time for each player instead of --limit, {CLOCK_FORMAT}; default: none", metavar="TIME"),
+        typer.Option(help=f"Time for each player (instead of --limit), {CLOCK_FORMAT}; default: none", metavar="TIME"),
     ] = None,
     opening_plies: Annotated[
         int,

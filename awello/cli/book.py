@@ -29,7 +29,10 @@ def expand(
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
     limit: Annotated[
-        str, typer.Option(help="Limit per position: 14 (plies), 500ms, 450000n (nodes) or level=12", metavar="LIMIT")
+        str,
+        typer.Option(
+            help="Limit for the search of each move: 14 (plies), 500ms, 450000n (nodes) or level=12", metavar="LIMIT"
+        ),
     ] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to expand; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
@@ -90,8 +93,8 @@ def show(
 
 
 def _find_awale_variant(game: str, variant: str | None) -> Game:
-    """Return the variant of Awalé, or raise `ConfigError` for Othello, which has no book."""
+    """Return the variant of Awalé, or raise `ConfigError` for any other game."""
 
     if game != "awale":
-        raise ConfigError(f"{game!r} has no opening book: write awale, the only game with one")
+        raise ConfigError(f"{game!r} is not a game with an opening book: write awale, the only one")
     return find_game(game, variant=variant)

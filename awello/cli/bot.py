@@ -45,7 +45,7 @@ def bot(  # nosec B107 # the default is no token
     seek: Annotated[
         str,
         typer.Option(
-            help="Offer games when idle, such as 'othello 5m' (variant and clock); default: none",
+            help="Games to offer when idle: variant and clock, such as 'othello 5m'; default: none",
             metavar="VARIANT TIME",
         ),
     ] = "",

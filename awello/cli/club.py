@@ -174,7 +174,7 @@ def show_audit_log(
     last: Annotated[int, typer.Option(min=1, help="Show only the N latest entries", metavar="N")] = 50,
     json: Json = False,
 ) -> None:
-    """Show the audit log of logins, tokens and accounts."""
+    """Show the audit log: logins, accounts, tokens, tournaments."""
 
     def format_line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")

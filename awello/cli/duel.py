@@ -52,7 +52,7 @@ def duel(
         int,
         typer.Option(
             min=0,
-            help="Number of random opening moves, chosen so that the position is balanced; ignored with --openings",
+            help="Number of moves in each random, balanced opening; ignored with --openings",
             metavar="N",
         ),
     ] = 8,
@@ -78,7 +78,7 @@ def duel(
 
 
 def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> None:
-    """Play a duel with a progress bar and print its results."""
+    """Play a duel, show its progress, and print its results."""
     with show_job_progress("duel", duel.total) as update:
 
         def show(result: DuelResult) -> None:

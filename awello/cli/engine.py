@@ -21,7 +21,7 @@ def engine(
     limit: Annotated[
         str | None,
         typer.Option(
-            help="Level, from level=0 to level=30; default: set by the clock, or level=12 without a clock",
+            help="Level, from level=0 to level=30; default: search time from the clock, or level=12 without a clock",
             metavar="LIMIT",
         ),
     ] = None,

@@ -26,7 +26,8 @@ class PositionOptions(GameOptions):
     """Options that select a position and games."""
 
     game: Annotated[
-        str | None, typer.Option(help="othello or awale; default: the game of MOVES, or othello", metavar="GAME")
+        str | None,
+        typer.Option(help="othello or awale; default: detected from MOVES, otherwise othello", metavar="GAME"),
     ] = None
     size: Size = None
     variant: Variant = None
@@ -58,7 +59,7 @@ def explore(
 
 
 def print_exploration(exploration: Exploration) -> None:
-    """Print the moves with a bar of won, drawn and lost games."""
+    """Print the moves, each with a bar of won, drawn and lost games."""
 
     console = Console(highlight=False, markup=False)
     name = find_opening_at(exploration.position)

@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 
 def parse_start_position(game: Game, text: str | None) -> Position:
-    """Parse a position, or return the start of the game if none is given."""
+    """Parse a position, or return the start position if none is given."""
     return Position.start(game) if text is None else parse_position(text, game)
 
 
 def is_file_or_stdin(argument: str) -> bool:
-    """Return whether an argument is `-` or an existing file; False if it is too long for a file name."""
+    """Return whether an argument is `-` or an existing path; False if it cannot be a path."""
     with suppress(OSError, ValueError):
         return argument == "-" or (bool(argument) and Path(argument).exists())
     return False

@@ -61,7 +61,7 @@ def lab(
     Can be interrupted; run the same command again to resume. Experiments:
 
     * complexity: time and nodes of minimax and alpha-beta, and the effect of each setting.
-    * championship: round robin of heuristics and square tables at equal depth.
+    * championship: round robin of heuristics and square tables at equal depth; in Awalé, of search depths.
     * benchmark: games of each heuristic against the player random.
     * ordering: nodes saved by move ordering, learnt before or during the games (Awalé).
     * heuristics: round robin of the nine players of report 1 (Awalé; see docs/sources.md).

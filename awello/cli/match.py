@@ -54,7 +54,8 @@ def match(
 ) -> None:
     """Play games between two players.
 
-    A and B play each opening twice, with sides swapped. Ctrl-C stops the match and prints the results so far.
+    A and B play pairs of games with the same opening and sides swapped. Ctrl-C stops the match and prints the results
+    so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

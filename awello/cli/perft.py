@@ -77,7 +77,7 @@ def _generate_descendants(game: int, own: U, opp: U, plies: int) -> Iterator[tup
 
 
 def _list_children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
-    """Return the positions after each move or pass; a finished game is its own child."""
+    """Return the position after each move or after a pass; if the game is over, return the position itself."""
     moves = int(legal_moves(game, own, opp))
     if not moves:
         return [(own, opp) if is_over(game, own, opp) else (opp, own)]

@@ -1,4 +1,4 @@
-"""`awello probcut`: measure the error of shallow searches for ProbCut."""
+"""`awello probcut`: measure the error of shallow searches, to tune ProbCut."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ def probcut(
     out: Annotated[Path, typer.Option(help="Folder to write to", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:
-    """Measure the error of shallow searches for ProbCut.
+    """Measure the error of shallow searches, to tune ProbCut.
 
     Writes a report, and the file probcut.json for the engine.
     """

@@ -44,8 +44,8 @@ def selfplay(
     """Generate training games with the champion.
 
     The champion plays both sides. Each game begins with an opening from --openings, if given, followed by random moves
-    if --opening-plies is not 0. The output has one line of JSON per game. Can be interrupted; run the same command
-    again to resume. Increase --games to extend a run.
+    if --opening-plies is not 0. Writes one line of JSON per game to FOLDER/games.jsonl. Can be interrupted; run the
+    same command again to resume. Increase --games to extend a run.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

@@ -111,7 +111,7 @@ def check_archive(database: str) -> None:
 
 
 def check_tablebase() -> None:
-    """Check the tablebase once, so that its errors appear before engine processes start."""
+    """Check the tablebase file, so that an error in it is reported before engine processes start."""
     from awello.engine.tablebase import find_tablebase
     from awello.rules.game import Game
 

@@ -63,12 +63,12 @@ def solve(
 ) -> None:
     """Solve positions: compute the score with best play.
 
-    Othello: the score is the mover's final margin in discs. If SOURCE contains scores, they are checked, and the exit
-    status is 1 if any of them is wrong. Ctrl-C stops the search and prints the totals so far.
+    Othello: the score is the mover's final margin in discs. If SOURCE contains scores, the results are compared
+    with them, and the exit status is 1 if any result is wrong. Ctrl-C stops the search and prints the totals so far.
 
     Awalé: the score is the number of seeds that the mover will still capture, minus the number that the opponent will
-    still capture. SOURCE is a diagram or a file of diagrams. Scores of positions in the tablebase are exact; other
-    scores come from a search and are usually estimates.
+    still capture. SOURCE is a diagram, a file of diagrams, or start. Scores of positions in the tablebase are exact;
+    other scores come from a search and are usually estimates.
     """
 
     chosen = find_game(game, size, variant)
@@ -204,7 +204,7 @@ def print_solution(solved: SolvedProblem, number: int, console: Console, json: b
 
 
 def format_row(number: int, solved: SolvedProblem, width: int = 80) -> str:
-    """Format a table row with as much of the best line as fits the width."""
+    """Format a table row, with as many moves of the best line as fit the width, up to `MAX_PV_MOVES`."""
     position, analysis = solved.problem.position, solved.analysis
     shown = min(MAX_PV_MOVES, max(0, (width - OTHELLO_HEADER.index("best line") + 1) // len("a1 ")))
     line = " ".join(position.format_move(move) for move in analysis.pv[:shown])

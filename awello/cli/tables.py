@@ -10,9 +10,9 @@ COLUMN_PADDING_CHARS = 3  # border and spaces of a column
 
 
 def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Print a table whose `wrapped` columns may span several lines.
+    """Print a table; only cells of the `wrapped` columns may span several lines.
 
-    If the table is still too wide, `optional` columns are omitted in the given order and listed below.
+    If the table is still too wide, `optional` columns are omitted in the given order and named below the table.
     """
     for column in table.columns:
         column.no_wrap = column.header not in wrapped

@@ -97,7 +97,7 @@ def patterns(
 
 
 def format_step(step: StageResult) -> str:
-    """Format the result of a training step in one line."""
+    """Format the result of fitting a stage in one line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
     errors = f"error {step.error:5.2f} discs ({step.initial_error:5.2f} before the fit)"
     return f"{learnt}, {errors}, error against game results {step.results:5.2f} discs"
@@ -168,8 +168,8 @@ def perceptron(
 ) -> None:
     """Train the perceptron of the player puct by self-play.
 
-    Prints ten reports, each with the loss and with the score of puct@100n in 20 games against uct@1000n. Can be
-    interrupted; run the same command again to resume.
+    Prints ten reports, each with the loss and the share of the points that puct@100n scores in 20 games against
+    uct@1000n. Can be interrupted; run the same command again to resume.
     """
 
     chosen, seconds = find_game(game, size, variant), parse_training_time(duration)

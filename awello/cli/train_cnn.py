@@ -70,9 +70,9 @@ def cnn(
 ) -> None:
     """Train a convolutional network on Othello games.
 
-    The network predicts the move played and the winner. Prints ten reports of the loss and the accuracy on validation
-    games, and finally the accuracy on test games. The test games are those from 2016 on; if these are too few or too
-    many, a random tenth of all games is used instead. To play with the network, use the player
+    The network predicts the move played and the winner. Prints ten reports of the training loss and of the accuracy on
+    validation games, and finally the accuracy on test games. The test games are those from 2016 on; if these are too
+    few or too many, a random tenth of all games is used instead. To play with the network, use the player
     cnn,weights=FOLDER/network.onnx. Can be interrupted; run the same command again to resume.
     """
     seconds = parse_training_time(duration)
@@ -116,7 +116,7 @@ def run_training(config: "CnnConfig", paths: Sequence[Path], out: Path, device: 
 
 
 def find_device(requested: str | None, threads: int | None) -> str:
-    """Choose the device and set the number of threads; check that PyTorch is installed."""
+    """Choose the device and set the number of threads; check that the required packages are installed."""
     try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
@@ -136,12 +136,12 @@ def check_paths(paths: Sequence[Path]) -> None:
             raise ConfigError(f"{str(path)!r} does not exist: give WTHOR files, a folder of them, or an archive")
     if len(paths) > 1 and any(path.suffix == PREPARED_GAMES_SUFFIX for path in paths):
         raise ConfigError(
-            "an .npz file must be the only argument: give it alone, or give WTHOR files, folders and archives"
+            "an .npz file must be the only argument: give it alone, or give WTHOR files, folders or archives"
         )
 
 
 def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
-    """Read the games of an .npz file; games from other paths are first written to such a file in the output folder."""
+    """Read the games of an .npz file; games in other formats are first written to such a file in the output folder."""
     from awello.learn.cnn_games import write_games
     from awello.learn.cnn_positions import GameArrays
 
@@ -167,7 +167,7 @@ def format_report(report: dict[str, Any]) -> list[str]:
 
 
 def format_accuracy(result: dict[str, float]) -> str:
-    """Format a number of positions and the accuracy as the columns of a table row."""
+    """Format the number of positions and the accuracy as cells of a table row."""
     if not result["positions"]:
         return f"{0:11d}{'-':>9}{'-':>9}"
     return f"{result['positions']:11,d}{result['top1']:9.2%}{result['top3']:9.2%}"

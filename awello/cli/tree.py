@@ -40,7 +40,7 @@ def tree(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Draw the search tree of a position or of a given tree.
+    """Search a position or a given tree, and draw the search tree.
 
     The drawing shows values, the principal variation and cutoffs.
     """

@@ -83,7 +83,7 @@ def check_new_password(password: str) -> None:
 def create_account(connection: Connection, name: str, password_hash: str | None, owner: int | None = None) -> Account:
     """Create the account of a person (with a password hash) or of a bot (with an owner).
 
-    Raises `ClubError` if the name is invalid or taken, or if the owner already has too many bots.
+    Raises `ClubError` if the name is invalid or taken, or if the owner has already created `MAX_BOTS_PER_ACCOUNT` bots.
     """
     check_new_name(connection, name)
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
@@ -151,7 +151,7 @@ def password_changed_error() -> ClubError:
 
 
 def change_password(connection: Connection, account: Account, password_hash: str, old_hash: str | None = None) -> None:
-    """Store a new password hash of an account, end its sessions and delete its known devices.
+    """Store a new password hash for an account, end its sessions and delete its known devices.
 
     Raises `ClubError` if the account is closed, or if `old_hash` is given and is not the stored hash.
     """
@@ -250,7 +250,7 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 def create_token(connection: Connection, account: Account, label: str) -> str:
     """Create a token for a bot and return its secret, of which only a digest is stored.
 
-    Raises `ClubError` if the bot already has too many tokens.
+    Raises `ClubError` if the bot already has `MAX_TOKENS_PER_BOT` tokens.
     """
     if _count(connection, tokens.c.account == account.id) >= MAX_TOKENS_PER_BOT:
         message = f"{account.name} already has {MAX_TOKENS_PER_BOT} tokens: revoke one"

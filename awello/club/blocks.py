@@ -73,7 +73,7 @@ class BlockList:
             raise ClubError("challenges_declined", message, name=account.name)
 
     def blocked_names(self, account: Account | None) -> list[str]:
-        """Return the names of the players that an account has blocked, in alphabetical order."""
+        """Return the sorted names of the players that an account has blocked."""
         return sorted(self._blocked.get(account.id, {}).values()) if account else []
 
 

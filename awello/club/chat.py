@@ -42,7 +42,7 @@ class Chat:
         return {}
 
     async def send(self, client: ClientConnection, number: int, text: str) -> Message:
-        """Send a message to the opponent's connections and the sender's other connections, where chat is on."""
+        """Send a message to the players' connections with chat on, except the sending connection."""
         account, text = client.require_account(), _clean_text(text)
         live_game = self.server.live_games.get(number) or self.server.ended_games.get(number)
         if live_game is None:
@@ -70,7 +70,7 @@ class Chat:
         return [client for client in self.server.online.get(account.id, ()) if client.chat_enabled]
 
     def _count_message(self, account: Account) -> None:
-        """Count a message; raise `ClubError` above the rate limit."""
+        """Count a message; raise `ClubError` if it exceeds the rate limit."""
         now = self.server.now()
         free = max(now, self._free_at.get(account.id, now))
         if free - now > (MESSAGE_BURST - 1) * SECONDS_PER_MESSAGE:

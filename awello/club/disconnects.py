@@ -1,6 +1,7 @@
 """Disconnected players, and the grace period after which their opponents can claim the win.
 
-The grace period is shorter in fast games and longer for a player who has reconnected before.  The clocks keep running.
+The grace period is shorter in fast games and longer for a player who has already reconnected in the game.  The clocks
+keep running.
 """
 
 import math

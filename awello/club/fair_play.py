@@ -48,7 +48,7 @@ def is_same_person(one: Account, other: Account) -> bool:
 
 
 def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now: float) -> int:
-    """Count the rated games between two accounts, except aborted games, that started within the last 24 hours."""
+    """Count the rated games between two accounts, started within the last 24 hours and not aborted."""
     one, other = pair
     both = or_(and_(games.c.first == one, games.c.second == other), and_(games.c.first == other, games.c.second == one))
     recent = games.c.started > now - DAY_SECONDS, games.c.rated, games.c.reason != ABORTED
@@ -57,7 +57,7 @@ def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now:
 
 # ---- early exits -----------------------------------------------------------------------------------------------------
 def find_early_leaver(state: GameState) -> int | None:
-    """Return the side that left a rated game early, else None.
+    """Return the side that left a rated game early, or None.
 
     Tournament games are excluded, since leaving one already costs a point.
     """
@@ -101,7 +101,7 @@ class FairPlayMonitor:
             self.early_exits.popitem(last=False)
 
     def find_unrated_reason(self, one: Account, other: Account) -> str | None:
-        """If two accounts have the same owner or client network, return why their game is not rated, else None."""
+        """If two accounts belong to one person or client network, return why their game is not rated, else None."""
         if is_same_person(one, other):
             return SAME_OWNER
         return SAME_NETWORK if self._client_networks(one) & self._client_networks(other) else None
@@ -111,7 +111,7 @@ class FairPlayMonitor:
         return {client.client_network for client in clients if client.client_network is not None}
 
     def record_end(self, state: GameState) -> None:
-        """If a side left the ended game early, record the exit and warn the account."""
+        """If a side left the game early, record the exit and warn its account."""
         side = find_early_leaver(state)
         if side is None:
             return

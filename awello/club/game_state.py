@@ -101,7 +101,7 @@ class GameState:
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the game is aborted if the mover does not play a first move in time; always False in a tournament."""
+        """Whether the game is aborted if the mover's first move is not played in time; always False in a tournament."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
@@ -111,7 +111,7 @@ class GameState:
         return min(left, FIRST_MOVE_SECONDS) if self.awaits_first_move else left
 
     def side_of(self, account: int) -> int:
-        """Return the side of an account; raise `ClubError` if the account does not play this game."""
+        """Return the side of an account; raise `ClubError` if the account is not a player of this game."""
         if account not in self.players:
             raise ClubError(
                 "not_your_game",
@@ -168,7 +168,7 @@ class GameState:
         return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
     def end_at_limit(self) -> "GameState":
-        """End a game at the move limit as after a repetition: each side gets the seeds in its row."""
+        """End a game at the move limit and score it as after a repetition."""
         if self.over:
             return self
         position = self.position
@@ -223,7 +223,7 @@ class GameState:
         return replace(self, reason=ABORTED, aborted_by=side)
 
     def claim(self, account: int, draw: bool = False) -> "GameState":
-        """Claim the win, or a draw if `draw` is set; the caller must check that the opponent has disconnected."""
+        """Claim the win, or a draw if `draw` is set; the caller must check that the grace period is over."""
         side = self._require_player(account)
         if len(self.moves) < 2:
             raise ClubError(
@@ -258,7 +258,7 @@ class GameState:
         return replace(self, turn_started=now - max(0.0, stopped - self.turn_started), lag_quotas=quotas)
 
     def _require_player(self, account: int) -> int:
-        """Return the side of an account; raise `ClubError` if it does not play this game, or if the game is over."""
+        """Return the side of an account; raise `ClubError` if it is not a player of this game or the game is over."""
         side = self.side_of(account)
         if self.over:
             raise ClubError("game_over", f"game {self.number} is over", game=self.number)

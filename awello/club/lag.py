@@ -21,7 +21,7 @@ def estimate_seconds(control: Clock) -> float:
 
 
 def compute_max_quota(control: Clock) -> float:
-    """Compute the largest quota in seconds, which each side has at the start."""
+    """Compute the maximum quota in seconds; each side starts with it."""
     return min(1.0, estimate_seconds(control) / 30)
 
 

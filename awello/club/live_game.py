@@ -37,7 +37,7 @@ class ClientConnection:
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False
-    """Whether the client has subscribed to changes of the lobby."""
+    """Whether the client has subscribed to changes to the lobby."""
     chat_enabled: bool = False
     """Whether the client has turned chat on."""
     watching: set[int] = field(default_factory=set)
@@ -79,12 +79,12 @@ class LiveGame:
 
     @property
     def move_names(self) -> list[str]:
-        """The moves in notation, including passes."""
+        """The moves as text, including passes."""
         name = self.state.game.adapter.format_move
         return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.state.moves)]
 
     def opponent(self, account: int) -> Account:
-        """Return the opponent of an account; raise `ClubError` if the account does not play this game."""
+        """Return the opponent of an account; raise `ClubError` if the account is not a player of this game."""
         return self.accounts[1 - self.state.side_of(account)]
 
     def to_json(self, now: float) -> Message:

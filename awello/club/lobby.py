@@ -29,7 +29,7 @@ def player_offline_error(name: str) -> ClubError:
 
 
 class Lobby:
-    """Open seeks and challenges."""
+    """The open seeks and challenges."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server

@@ -51,8 +51,8 @@ def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[P
 
     Circle method: all players except the last form a circle, which turns by one position per round.  Players who face
     each other are paired, and the last player meets the player at the head.  If the number of players is odd, all of
-    them form the circle, and the player at the head has a bye.  A player's side alternates from round to round,
-    with at most one exception, just before or after the player's round at the head.
+    them form the circle, and the player at the head has a bye.  Without `twice`, a player's side alternates from
+    round to round, with at most one exception, just before or after the player's round at the head.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
     size, rounds = len(circle), list[list[PlayerPair]]()
@@ -111,9 +111,9 @@ def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[
     `players` are ordered by strength, strongest first; `played` contains the past pairings, oldest first.
 
     The pairing minimises these penalties, the most important first: repeated pairings and second byes; games that
-    raise a side balance above `MAX_SIDE_IMBALANCE`; the points of the player with the bye; the squared differences in
-    points between opponents; opponents who are due for the same side; the deviation from pairing the upper half of
-    each score group against its lower half.
+    raise the absolute value of a side balance above `MAX_SIDE_IMBALANCE`; the points of the player with the bye; the
+    squared differences in points between opponents; opponents who are due for the same side; the deviation from
+    pairing the upper half of each score group against its lower half.
     """
     past = build_histories(players, played)
     order = sorted(players, key=lambda player: -past[player].points)  # stable: equal points keep the order
@@ -133,7 +133,7 @@ def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[
 
 
 def find_cheapest_matching(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Pair all numbers so that the total cost is lowest (Edmonds' blossom algorithm); costs can be large integers."""
+    """Find the perfect matching of lowest total cost (Edmonds' blossom algorithm); costs can be large integers."""
     graph = networkx.Graph()
     graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
     return sorted((min(pair), max(pair)) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
@@ -172,8 +172,8 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
     """Choose who moves first: the player with the lower side balance.
 
     If the balances are equal, the players' sides in past games are compared, from the latest game back, until they
-    differ: the player who moved second in that game now moves first.  If both players always had the same sides, the
-    choice alternates from board to board.
+    differ: the player who moved second in that game now moves first.  If their sides never differ, the choice
+    alternates from board to board.
     """
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:

@@ -1,4 +1,4 @@
-"""The profile of an account: ratings, recent games, and all games for export."""
+"""The profile of an account: ratings, recent games, and games for export."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

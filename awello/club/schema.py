@@ -128,7 +128,7 @@ audit = Table(
 heartbeat = Table(
     "heartbeat", metadata, *required_columns(Float, "time")
 )  # one row: when the club was last known to be open
-# One row: the epoch, incremented when a server opens the club, and the number of that server's last transaction.
+# One row: the epoch, incremented when a server opens the club, and the number of the last transaction.
 writer = Table(
     "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "last_transaction")
 )

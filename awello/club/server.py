@@ -65,7 +65,7 @@ class ClubServer:
 
     # ---- start and shutdown ------------------------------------------------------------------------------------------
     async def open(self) -> None:
-        """Resume the stored games and start the background tasks."""
+        """Resume the live games and start the background tasks."""
         await self._resume_games()
         await self.blocks.load()
         self._create_task(_run_forever(self._check_clocks))
@@ -190,7 +190,7 @@ class ClubServer:
     async def start_game(
         self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
     ) -> Message:
-        """Create a game, even if the client disconnects in the meantime.
+        """Create a game; a client that disconnects in the meantime does not prevent this.
 
         `extra_write` runs in the transaction that stores the game.
         """
@@ -248,7 +248,7 @@ class ClubServer:
         return await self._act_as_player(client, number, GameState.resign)
 
     async def draw(self, client: ClientConnection, number: int, accept: bool = True) -> Message:
-        """Offer or accept a draw; without `accept`, decline or withdraw a draw offer."""
+        """Offer or accept a draw; if `accept` is false, decline or withdraw an offer."""
         return await self._act_as_player(client, number, GameState.offer_draw if accept else GameState.decline_draw)
 
     async def abort(self, client: ClientConnection, number: int) -> Message:
@@ -314,7 +314,7 @@ class ClubServer:
         return await self._act(self._find_live_game(number), lambda state: act(state, account.id))
 
     async def _act(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Change a game, even if the client disconnects in the meantime."""
+        """Change a game; a client that disconnects in the meantime does not prevent this."""
         self.store.require_available()
         return await asyncio.shield(self._create_task(self._change(live_game, change)))
 

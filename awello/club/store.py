@@ -3,10 +3,10 @@
 One thread writes.  Operations that are submitted while the writer thread is busy are queued and then written together
 in one transaction, so that many games share the cost of a commit.
 
-The table `writer` has one row: the epoch of the server that opened the club last, and the number of that server's last
-transaction.  Every transaction of a server starts by storing its own number in `writer`.  If another server has opened
-the club in the meantime, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT,
-the stored number shows whether the transaction was committed.
+The table `writer` has one row: the epoch, a number that grows by one whenever a server opens the club, and the number
+of the last server transaction.  Every transaction of a server starts by storing its own number in `writer`.  If another
+server has opened the club in the meantime, the epoch has changed, and the transaction is refused.  If the connection is
+lost during COMMIT, the stored number shows whether the transaction was committed.
 
 After a failed write, the content of the database is uncertain, so `write` refuses all operations until the server has
 loaded the games from the database again.
@@ -65,14 +65,14 @@ class ClubStore:
         self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
         self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
         self._lock: Any = None  # locks out other servers
-        self._epoch: int | None = None  # None for a command, which can write while a server is running
+        self._epoch: int | None = None  # None before `acquire`; writing is then possible while a server is running
         self._last_transaction = 0  # the number of this server's last transaction
         self._write_lock = threading.Lock()  # held while a batch is written or an epoch starts
         self._writer = threading.Thread(target=self._write_batches, name="club writer", daemon=True)
         self._writer.start()
 
     def acquire(self) -> None:
-        """Become this club's only server until the store is closed; two servers would overwrite each other's games."""
+        """Lock the club for this server until the store is closed; two servers would overwrite each other's games."""
         self._unlock()  # a restarted database has lost the lock, and a lock file may have been deleted
         self._lock = lock_exclusively(self.engine)
         if self._lock is None:
@@ -200,7 +200,7 @@ class ClubStore:
     def _was_committed(self, error: Exception) -> bool:
         """Return whether the last transaction was committed, although an error was raised.
 
-        Raises `error` for a command: its transactions have no numbers, so their outcome cannot be determined.
+        Raises `error` before `acquire`: transactions then have no numbers, so their outcome cannot be determined.
         """
         if self._epoch is None:
             raise error
@@ -213,7 +213,7 @@ class ClubStore:
 
 @contextmanager
 def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
-    """Open a transaction for a command of `awello club`; it can write while a server has the club open."""
+    """Open a transaction for a command of `awello club`; `write` allows it to write, even while a server is running."""
     engine = open_database(database, CLUB_SCHEMA)
     try:
         with write_transaction(engine) if write else engine.connect() as connection:
@@ -232,7 +232,7 @@ def _run_together(connection: Connection, operations: Sequence[Operation]) -> li
 
 
 def _run_separately(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run a batch with a savepoint per operation; failed operations are rolled back and return their exception.
+    """Run a batch with a savepoint per operation; failed operations are rolled back, with the exception as result.
 
     Savepoints nearly double the time to write a hundred moves, so they are used only after a failure.
     """

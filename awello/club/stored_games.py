@@ -76,7 +76,7 @@ def row_to_game_state(row: Any) -> GameState:
 
 
 def load_record(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
-    """Load the record of a game, with the name of its tournament, for archives and files."""
+    """Convert a game state to a record with the name of its tournament, for the archive or an exported file."""
     tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
     date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
     tags = dict(zip(state.game.sides, names, strict=True))

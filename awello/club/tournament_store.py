@@ -193,7 +193,7 @@ def withdraw_from_tournament(connection: Connection, key: int | str, account: Ac
 def _require_open(tournament: ClubTournament) -> None:
     if tournament.state == OPEN:
         return
-    name, limit = tournament.name, "players can enter and withdraw only before the start"
+    name, limit = tournament.name, "players can enter or withdraw only before the start"
     if tournament.state == PLAYING:
         raise ClubError("tournament_started", f"tournament {name} has started: {limit}", name=name)
     if tournament.state == ENDED:

@@ -1,7 +1,7 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
 A value is the expected margin in seeds won from now on, from the mover's view, in units of 1/SEED_VALUE seed.
-As in the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has
+As in the endgame tablebase, a position is the two rows without the captured seeds, so play continues after a player has
 captured the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search
 follows captures, and the small Awalé network (`evaluate.awale_network`) evaluates the positions; if the network is not
 used, a position is evaluated by the largest capture that one more move can make (DiffScore).  If a position recurs
@@ -66,7 +66,7 @@ def repetition_value(game: int, own: U, opp: U) -> int:
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
 def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Estimate the value of a position with the Awalé network; clip the value to the number of seeds in play."""
+    """Estimate the value of a position with the Awalé network; clip it to plus or minus the seeds in play."""
     limit = SEED_VALUE * seeds
     return max(-limit, min(limit, forward(own, opp, seeds, weights)))
 
@@ -124,7 +124,7 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """Combine a pit and its number of seeds into one number: an index in `history`, and the code of a killer move."""
+    """Combine a pit and its number of seeds into one number: an index into `history`, and the code of a killer move."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE_MASK
 
 
@@ -219,7 +219,7 @@ def set_plies_since_capture(ply: int, captures: U, state: AwaleState) -> None:
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Return whether to search a move to a reduced depth first: a late, quiet move far enough from the horizon."""
+    """Return whether a move is first searched to a reduced depth: if it is late, quiet and far from the horizon."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
@@ -322,7 +322,7 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
-    """Search the root; takes the address of the state, which Python passes a hundred times faster than a record."""
+    """Search the root, given the address of the state, which Python passes a hundred times faster than the state."""
     return search_root(own, opp, moves, alpha, beta, depth, awale_state_at(address))
 
 

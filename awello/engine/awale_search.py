@@ -126,7 +126,7 @@ def create_awale_threads(
     """Create the search threads of an engine; the only supported heuristic is DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(
-            f"the champion of Awalé does not support the heuristic '{heuristic.name}': omit it, or choose diffscore"
+            f"the Awalé champion does not support the heuristic '{heuristic.name}': omit it, or choose diffscore"
         )
     tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build_tablebase(game)
     learnt = load_awale_network_weights(weights) if heuristic is None else None
@@ -164,7 +164,7 @@ class AwaleIterativeSearch(IterativeSearch):
             yield self._to_outcome(analysis) if wld and analysis.exact else analysis
 
     def _to_outcome(self, analysis: Analysis) -> Analysis:
-        """Convert an exact value to the outcome of the game (1, 0 or -1), counting the captured seeds, too."""
+        """Replace the exact value of an analysis with the game's outcome (1, 0 or -1), counting captured seeds, too."""
         final = self.position.lead + analysis.value
         value = float((final > 0) - (final < 0))
         return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))

@@ -1,4 +1,4 @@
-"""A benchmark: a fixed set of searches whose total node count is the signature of the search.
+"""A benchmark: a fixed set of searches, whose total node count is the signature of the search algorithm.
 
 A change that only makes the search faster keeps the signature.  If a change alters the signature, play a match to
 measure its effect on playing strength.

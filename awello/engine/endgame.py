@@ -1,8 +1,9 @@
 """Exact search of positions with up to eleven empty squares, without evaluation.
 
 Moves are ordered *fastest first*: those with the fewest replies come first, because they have the smallest trees and
-are often the best.  Each thread has an endgame table, which fits into the processor's cache.  The table stores whole
-boards instead of hashes, so there are no collisions; an empty entry is a board without discs, which is never searched.
+are often the best.  Each thread has an *endgame table*, a small transposition table that fits into the processor's
+cache.  It stores whole boards instead of hashes, so there are no collisions; an empty entry is a board without discs,
+which is never searched.
 
 Like the kernels in `last_empties`, `solve_few_empties` uses null windows: it determines whether the score exceeds
 alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.
@@ -116,7 +117,7 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState) -> int:
-    """Solve a position with up to FEW_EMPTIES empty squares with a null window at alpha; return a fail-soft bound."""
+    """Search a position of up to FEW_EMPTIES empty squares with the window (alpha, alpha + 1), fail-soft."""
     # Step 1. At most five empty squares, a pass, or the end of the game.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)

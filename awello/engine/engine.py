@@ -4,9 +4,9 @@
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a background thread and can be stopped at any time; its result is then the last analysis.
-An engine runs one search at a time: a new one stops the previous one.  Invalid positions and limits raise
-`AwelloError`.
+After its first analysis, a search runs in a background thread.  It can be stopped at any time; its result is then the
+last analysis.  An engine runs one search at a time: a new one stops the previous one.  Invalid positions and limits
+raise `AwelloError`.
 """
 
 import math
@@ -130,14 +130,14 @@ class Engine:
     def analyse(self, position: Position, limit: Limit | None = None, multipv: int = 1) -> AnalysisStream:
         """Analyse a position within a limit (default: until the game is solved).
 
-        Yields an analysis after each search, with the values of the `multipv` best moves.
+        Yields an analysis after each iteration of the search, with the values of the `multipv` best moves.
         """
         limit = limit or Limit()
         maximum = math.inf if limit.seconds is None else limit.seconds
         return self._stream_analyses(position, limit, TimeBudget(math.inf, maximum), multipv)
 
     def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
-        """Search for the exact score or, with `wld`, for the outcome: win (1), draw (0) or loss (-1)."""
+        """Search for the exact value or, with `wld`, for the outcome: win (1), draw (0) or loss (-1)."""
         return self._stream_analyses(position, Limit(), UNLIMITED_TIME, 1, lambda search: search.solve(wld))
 
     def choose(
@@ -277,7 +277,10 @@ class Engine:
                     return find()
 
     def _end_stream(self, threads: tuple[threading.Thread, ...]) -> None:
-        """End the search of a closed stream.  If the lock is held, another search is starting, which ends this one."""
+        """End the search of a closed stream.
+
+        If another thread holds the lock, it is starting a search or closing the engine, and so ends this search.
+        """
         if self._lock.acquire(blocking=False):
             try:
                 if threads and self._background_threads == threads:

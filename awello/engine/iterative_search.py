@@ -23,7 +23,7 @@ WINDOW_GROWTH = 4
 
 @dataclass
 class IterativeSearch(ABC):
-    """One search of a position, and its results so far."""
+    """An iterative search of a position, and its results so far."""
 
     ASPIRATION_DELTA: ClassVar[int]
     """Half the width of the first window, whose centre is the previous value."""
@@ -76,7 +76,7 @@ class IterativeSearch(ABC):
             last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
-        """Return the best move of the last search of the plan; self-play uses it, because `deepen` is slower."""
+        """Return the best move of the last search of the plan; build no analyses, which would slow down self-play."""
         for depth, precision in self.plan(limit):
             try:
                 self.results = self.search_multipv(depth, precision)

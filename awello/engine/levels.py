@@ -1,6 +1,6 @@
 """Playing levels, 0 to 30: the search depth, and the number of empty squares from which play is perfect.
 
-Level n searches n plies (level 0: one).  In Othello, levels up to 8 use full-width search, higher levels use ProbCut.
+Level n searches n plies (level 0: one).  In Othello, levels up to 8 use full-width search; higher levels use ProbCut.
 With `exact_empties` empty squares or fewer, a level solves the game exactly; with up to three more, it solves the game
 with 95 % confidence.  In Awalé, a level also limits the use of the tablebase (see `awale_search`).
 

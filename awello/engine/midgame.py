@@ -6,7 +6,7 @@ below `NO_SELECTIVITY`, a deep search is skipped if a shallow search returns a v
 (multi-ProbCut, Buro 1997).  Values are in discs from the mover's view; a pass does not reduce the depth.
 
 Threads search the same root and share the transposition table (TT).  A thread defers moves that another thread is
-searching (similar to ABDADA, Weill 1995).  A thread that finishes a position stops all threads that still search below
+searching (similar to ABDADA, Weill 1996).  A thread that finishes a position stops all threads that still search below
 it.
 """
 
@@ -260,7 +260,7 @@ def enter_position(key: U, empties: int, state: OthelloState) -> None:
 
 @kernel("uint64(uint64)", inline=True)
 def busy_index(child: U) -> U:
-    """Return the index of a position in the busy table; it consists of hash bits that TTs up to 64 MiB do not use."""
+    """Return the index of a position in the busy table; TTs up to 64 MiB use other bits of the hash as an index."""
     return child >> U(40) & U(BUSY_SLOTS - 1)
 
 
@@ -413,5 +413,5 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
-    """Run `search`; takes the address of the state, which Python passes a hundred times faster than a record."""
+    """Run `search`, given the address of the state, which Python passes a hundred times faster than the state."""
     return search(own, opp, moves, alpha, beta, depth, othello_state_at(address))

@@ -1,9 +1,9 @@
 """Othello's search: a worker that runs the kernels in one thread, and the plan of the depths to search.
 
 The score at the end of the game is found by a series of null-window searches.  Each of them tests whether the score
-exceeds a number, and so narrows the bounds on the score, until the bounds meet.  Quick selective searches to the end
-(with ProbCut) precede the exact search.  Each search starts with the value and the best move of the previous search,
-and finds the best moves of other positions in the transposition table.
+exceeds a number, and so narrows the bounds on the score; the series ends when the bounds meet.  Quick selective
+searches (with ProbCut) to the end precede the exact search.  Each search starts with the value and the best move of the
+previous search, and finds the best moves of other positions in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -205,7 +205,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return SearchResult(score, move if move != NO_MOVE else moves.bit_length() - 1)
 
     def solve_outcome(self, selectivity: int) -> SearchResult:
-        """Find the outcome of the game, win (1), draw (0) or loss (-1), and the best move."""
+        """Find the best move and the outcome of the game: 1 for a win, 0 for a draw, -1 for a loss."""
         first_move = self.results[0].move if self.results else NO_MOVE
         value, move, _ = self.search_window(self.moves, 0, 1, self.empties, selectivity, first_move)
         if value >= 1:

@@ -1,7 +1,6 @@
 """The state of a thread that searches Othello.
 
-Move lists and pattern indices are stored by number of empty squares, not by ply: each move leads to
-the next slot, and a pass stays in the same slot.
+Move lists and pattern indices are stored by number of empty squares, not by ply, so a pass stays in the same slot.
 """
 
 from typing import Annotated
@@ -155,7 +154,7 @@ def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
 
 @kernel("void(ListedMove, int64)", inline=True)
 def set_sort_key(move: ListedMove, key: int) -> None:
-    """Set the key of a move.  The smallest key is searched first; ties are broken by the lowest square."""
+    """Set the key of a move.  The move with the smallest key is searched first; of equal keys, the lowest square."""
     move.sort_key |= key << 8
 
 
@@ -167,7 +166,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_best_move(moves: MoveList, count: int) -> int:
-    """Copy the best of the first `count` moves to `current` and return its square; overwrite it with the last one."""
+    """Copy the best of the first `count` moves to `current`, fill its slot with the last one, and return its square."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

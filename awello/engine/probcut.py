@@ -1,10 +1,10 @@
 """Multi-ProbCut: when a shallow search can replace a deep one (Buro 1997).
 
 The difference between the values of a shallow and a deep search is approximately normally distributed.  If the shallow
-value is outside the window by enough standard deviations, the deep value is very probably outside, too, and the deep
+value is outside the window by enough standard deviations, the deep value is probably outside, too, and the deep
 search is skipped.  The standard deviation is a linear function of the number of empty squares and of both depths, with
 separate coefficients for searches to a depth and to the end of the game.  `awello probcut` measures the coefficients
-on positions from games and writes them to `data/probcut.json`.
+on positions from games and writes them to a file `probcut.json`; the engine loads the copy in `awello/data`.
 """
 
 import json

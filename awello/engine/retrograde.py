@@ -2,12 +2,13 @@
 
 The positions with n seeds form a *layer*; their values depend only on this layer and lower ones.  The positions of a
 layer are numbered by the combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum
-of C(s_i + i, i + 1).  The value of a position is the number of its seeds that the mover wins, minus the number that the
-opponent wins.  The value of a capture is the number of seeds captured minus the value of the resulting position.
-Positions are *settled* (given their value) in order of decreasing absolute value.  For a positive v, a position has
-value v if a capture has value v or if a quiet move, which captures nothing, leads to a settled position of value -v.  A
-position has value -v if every quiet move leads to a position of value v or more and no capture has a value above -v.
-Positions that are never settled have value 0, because neither side can force a gain (Romein and Bal 2003).
+of C(s_i + i, i + 1) for i from 0 to 10.  The value of a position is the number of its seeds that the mover wins, minus
+the number that the opponent wins.  The value of a capture is the number of seeds captured minus the value of the
+resulting position.  Positions are *settled* (given their value) in order of decreasing absolute value.  For a positive
+v, an unsettled position has value v if a capture has value v or if a quiet move, which captures nothing, leads to a
+settled position of value -v.  It has value -v if every quiet move leads to a position of value v or more and no capture
+has a value above -v.  Positions that are never settled have value 0, because neither side can force a gain (Romein and
+Bal 2003).
 
 The *code* of a position is one byte: its value and, if the position is won, the move that settled it.  This move leads
 to a position that was settled earlier, and so does every reply to the move.  Playing the stored moves of won positions
@@ -355,11 +356,11 @@ def seek_row(index: int, rows: Words, part: LayerPart) -> U:
 
 @kernel("int64(uint64[::1], LayerPart)")
 def settle_part(rows: Words, part: LayerPart) -> int:
-    """Settle the positions of a part that have the current absolute value, starting with those decided by captures.
+    """Settle positions with the current absolute value, starting from those in this part that captures decide.
 
-    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a layer: if several try to
+    Return 1 if the queue overflowed and the part must be scanned again.  Threads can share a layer: if several try to
     settle a position, only the compare-and-swap of one succeeds.  If a position is won by a capture, its stored move is
-    meaningless, because players try captures first.
+    meaningless, because `Tablebase.choose` tries captures first.
     """
     value = part.value
     begin_scan(part)

@@ -1,8 +1,8 @@
 """Stable discs, which can never be flipped and therefore bound the score before the end of the game.
 
-On the edges, stable discs are found exactly, in a table of all edge configurations.  Inside, a disc is stable if each
-of its four lines is full or contains an adjacent stable disc of the same colour.  The result may miss stable
-discs, but it is cheap enough to compute at every node.
+On the edges, stable discs are looked up in a table of all edge configurations.  Inside, a disc is stable if each of its
+four lines is full or contains an adjacent stable disc of the same colour.  The result may miss stable discs, but it is
+cheap enough to compute at every node.
 """
 
 from typing import Annotated

@@ -73,8 +73,8 @@ class Tablebase:
     def choose(self, position: Position, rng: random.Random | None = None) -> int:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
 
-        Progress means a capture, the end of the game, or else the stored move.  If the position is not won, the
-        first move that keeps the value is chosen, or a random one of these moves if `rng` is given.
+        Progress means a capture, the end of the game, or else the stored move.  If the position is not won, the first
+        of the moves that keep the value is chosen or, if `rng` is given, a random one.
         """
         value, values = self.value(position), self.move_values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
@@ -96,7 +96,7 @@ class Tablebase:
 
 
 def count_board_seeds(position: Position) -> int:
-    """Count the seeds that are not captured yet."""
+    """Count the seeds that are still on the board."""
     return int(count_seeds(U(position.own)) + count_seeds(U(position.opp)))
 
 
@@ -178,7 +178,7 @@ def _table_file(game: Game) -> Path:
 
 
 def _save(base: Tablebase) -> None:
-    """Save a tablebase in the cache."""
+    """Save a tablebase in the cache folder."""
     header = f"awello tablebase 1 {base.game} {base.seeds} {zlib.crc32(base.table.data):08x}\n"
     with replace_atomically(tablebase_folder() / f"{base.game}.table") as file:
         file.write(header.encode().ljust(HEADER_BYTES))

@@ -1,8 +1,8 @@
 """Time management: each move gets a share of the clock, and a depth is started only if it is expected to end in time.
 
 As in report 4 (see docs/sources.md), the time for a move depends on the clock and on the number of moves left.  After
-each depth, the duration of the next depth is predicted from the last two.  In Othello, moves with at most
-SOLVED_EMPTIES empty squares are not counted, because they take almost no time.
+each depth, the duration of the next depth is predicted from the last two.  In Othello, moves made when at most
+SOLVED_EMPTIES squares are empty are not counted, because they take almost no time.
 """
 
 import math
@@ -32,7 +32,7 @@ MIN_MEASURABLE_SECONDS = 1e-4  # a depth that takes less is too short to measure
 class TimeBudget:
     """The time for one move, in seconds.
 
-    No depth is started that is expected to end after the optimum; at the maximum, the search is stopped.
+    A depth that is expected to end after the optimum is not started; at the maximum, the search is stopped.
     """
 
     optimum: float

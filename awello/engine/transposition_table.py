@@ -1,6 +1,7 @@
 """The transposition table (TT) for Othello, shared by all threads without locks.
 
-The hash function and `TranspositionTable`, the memory of a table, are also used by `awale_transposition_table`.
+The table for Awalé (see `awale_transposition_table`) also uses the hash function and `TranspositionTable`, the memory
+of a table.
 
 A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
 the data.  If two threads write an entry at the same time, its words may not match; then the entry is not found, so no

@@ -1,21 +1,21 @@
-"""Heuristics for Awalé: weighted sums of features of both rows (report 1, section 3.5).
+"""Heuristics for Awalé: weighted sums of features (report 1, section 3.5).
 
-Each feature is counted for both players, with one weight for the player and one for the opponent.  The two weights need
-not be opposite numbers, so values are always computed for the player at the root of the search.
+Each feature has one weight for the player at the root of the search and one for the opponent.  The two weights need not
+be opposite numbers, so values are always computed for the player at the root.
 
 | heuristic        | features of each player                                                                     |
 |------------------|---------------------------------------------------------------------------------------------|
 | `h1`             | seeds captured                                                                              |
 | `h2`             | features of `h1`; pits of fewer than 3 seeds; the longest run of such pits                  |
 | `h3` `h4` `h5`   | features of `h2`; seeds in pits of 12 or more                                               |
-| `h6`             | pits whose last seed captures 2 seeds; pits whose last seed captures 3 seeds; pits whose    |
-|                  | seeds reach the other row; pits of more than 12 seeds; seeds captured; empty pits (Daoud    |
-|                  | et al. 2004)                                                                                |
+| `h6`             | pits whose last seed captures a pit of 2 seeds; pits whose last seed captures a pit of 3    |
+|                  | seeds; pits whose seeds reach the other row; pits of more than 12 seeds; seeds captured;    |
+|                  | empty pits (Daoud et al. 2004)                                                              |
 | `travers`        | seeds captured; empty pits; pits of 1 or 2 seeds; pits of 12 or more                        |
 
 `h3`, `h4` and `h5` share one function.  Each of them has its own weights.  `h5` also subtracts the value of the
-features at the root from the value of each leaf.  This changes all leaves by the same number, so with the same weights
-`h5` chooses the same moves as `h3`.
+features at the root from each estimate.  This changes all estimates by the same number, so with the same weights `h5`
+chooses the same moves as `h3`, unless the search reaches a draw, which always has the value 0.
 """
 
 from awello.bits import popcount, to_signed

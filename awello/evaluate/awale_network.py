@@ -2,8 +2,9 @@
 
 For each pit and each number of seeds in it, there is a learnt row with one weight per unit of the network; there is
 also a row for each total number of seeds in play.  The thirteen rows of a position are added.  The sum of each unit is
-clipped to the range from 0 to `MAX_ACTIVATION` and squared; the output is the sum of the squares weighted by the output
-row.  Units can thus combine several pits, at the cost of one vector addition per pit.
+clipped to the range from 0 to `MAX_ACTIVATION` and squared; the output is the sum of the squares, each multiplied by
+the unit's weight in one more learnt row, the output row.  Units can thus combine several pits, at the cost of one
+vector addition per pit.
 """
 
 from typing import Annotated, Any
@@ -70,7 +71,7 @@ def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> A
 
 @instruction("int64(uint64, uint64, int64, AwaleNetworkWeights)", _emit_forward)
 def forward(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Return the expected margin from the seeds in play, from the mover's view, in 16ths of a seed."""
+    """Return the margin that the mover is expected to gain from the seeds in play, in 16ths of a seed."""
     table = np.asarray(weights.rows)
     pits = [int(row) >> 8 * pit & PIT_SLOTS - 1 for row in (own, opp) for pit in range(6)]
     rows = [PIT_SLOTS * pit + held for pit, held in enumerate(pits)]

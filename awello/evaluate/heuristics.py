@@ -1,4 +1,5 @@
-"""The classic heuristics: estimates of a position from the mover's view, for searches that do not reach the end.
+"""The classic heuristics: estimates of a position from the mover's view, for searches that do not reach the
+end of the game.
 
 Sources: report 0 (positional, absolute, mobility, mixed), report 3 (tactical) and report 1 (diffscore; the other
 heuristics of this report are in `awale.py`).  Each heuristic has its own units.  The value of a finished game is its
@@ -77,7 +78,7 @@ def count_mobility(game: int, own: U, opp: U) -> int:
 
 @kernel("uint64(uint64, HeuristicState)", inline=True)
 def corners_of(discs: U, state: HeuristicState) -> U:
-    """Return the corners among these discs."""
+    """Return the corners that are occupied by these discs."""
     return discs & (state.left_edge | state.right_edge) & (state.top_edge | state.bottom_edge)
 
 
@@ -113,7 +114,7 @@ def evaluate_tactical(game: int, own: U, opp: U, discs: int, state: HeuristicSta
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
 def evaluate_from_root(heuristic_id: int, own: U, opp: U, state: HeuristicState) -> int:
-    """Return the value of Awalé's features for the player at the root, converted to the mover's view."""
+    """Return the features' value for the player at the root, minus `root_value`, converted to the mover's view."""
     if state.opponent_at_leaf:
         return state.root_value - evaluate_features(heuristic_id, opp, own, state.weights)
     return evaluate_features(heuristic_id, own, opp, state.weights) - state.root_value

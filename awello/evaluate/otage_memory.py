@@ -3,8 +3,8 @@
 The file starts with the number of games, the number of autoplay games among them, and one line per factor.  Each edge
 pattern has one line: its eight squares, an equals sign and three numbers.  A square is 1 for a disc of the side to
 move, -1 for a disc of the other side, and 0 if empty.  The numbers are the wins minus the losses of the side to move,
-the number of games in which the pattern occurred, and the ratio of the first number to the second.  A corner pattern
-has three lines, one per row of squares.
+the number of games in which the pattern occurred (a game counts twice if it occurred with each side to move), and the
+ratio of the first number to the second.  A corner pattern has three lines, one per row of squares.
 """
 
 import re

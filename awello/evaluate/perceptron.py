@@ -2,7 +2,7 @@
 
 The input is the position from the mover's view.  For Awalé, the input consists of 14 numbers: the seeds in each of the
 twelve pits and the seeds captured by each player, all as relative differences from typical values.  For Othello, the
-input consists of 128 numbers, each 0 or 1: 64 for the squares with the mover's discs, 64 for those with the opponent's.
+input consists of 128 numbers, each 0 or 1: 64 mark the squares with the mover's discs, 64 those with the opponent's.
 Hidden layers have 64 units with ReLU.  The outputs are one logit per move and a number whose hyperbolic tangent is the
 expected result, from -1 for a loss to 1 for a win.
 All weights are in one array, layer by layer: a row of weights for each input, then the biases.

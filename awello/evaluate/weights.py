@@ -1,4 +1,4 @@
-"""Files with learnt weights for the champion: the shipped files, and files that you train.
+"""Load and save the champion's learnt weights: the shipped weights, and those that you train.
 
 Configurations that are mirror images of each other have the same weight.  Such *tied* weights are learnt together and
 stored once.

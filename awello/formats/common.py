@@ -24,7 +24,7 @@ MAX_QUOTED_CHARS = 24  # characters of invalid input that error messages quote
 
 
 class DamagedFileError(NotationError):
-    """An error in a damaged file, whose message already names the location."""
+    """An error whose message already names its location in the damaged file."""
 
 
 def make_damage_error(where: str, expected: str, found: str) -> DamagedFileError:

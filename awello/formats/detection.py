@@ -2,8 +2,8 @@
 
 Games in GGF and OGN are detected first.  Otherwise the text is searched for a position: an Awalé diagram, a board on
 one line (as in OBF files) or a board drawn in rows; the text after it is read as moves.  If there is no position, the
-text is read as a game from the starting position.  To read moves, the whole text is tried as a transcript, then all
-words that can be moves, then runs of such words.
+text is read as a game from the start position.  To read moves, the whole text is tried as a transcript, then all
+words that can be moves, then a part of these words, such as the first line.
 """
 
 import re
@@ -60,7 +60,7 @@ def detect_game(text: str, game: Game | None = None) -> DetectedGame:
     """Detect the game or position in a text, or raise a `NotationError` that names the most likely mistake.
 
     Without `game`, the text determines the rules: Othello on a board of the size that fits the text, or the variant of
-    Awalé that the text names (default: abapa).
+    Awalé that an OGN tag or a board drawn by Awello names (default: abapa).
     """
     if len(text) > MAX_TEXT_CHARS:
         message = f"the text has {len(text)} characters: paste one game of at most {MAX_TEXT_CHARS} characters"
@@ -135,7 +135,7 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
 
 
 def _check_family(game: Game | None, found_game: Game, found: str = "position") -> None:
-    """Raise `NotationError` if the detected position or game does not belong to the family of the chosen game."""
+    """Raise `NotationError` if the chosen rules and the detected ones belong to different families."""
     if game is not None and game.family != found_game.family:
         titles = found_game.adapter.title, game.adapter.title
         message = "this is a {} of {}, not of {}: choose the other game".format(found, *titles)
@@ -221,7 +221,7 @@ def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
 
 # ---- games ----------------------------------------------------------------------------------------------------------
 def _detect_moves(text: str, game: Game | None) -> DetectedGame:
-    """Detect a game from the starting position."""
+    """Detect a game from the start position."""
     games = [_guess_game(text)] if game is None else [game]
     if game is None and games == [Game.OTHELLO]:
         games += [Game.OTHELLO4, Game.OTHELLO6]
@@ -239,7 +239,7 @@ def _detect_moves(text: str, game: Game | None) -> DetectedGame:
 def _guess_game(text: str) -> Game:
     """Guess whether the moves in a text are those of Othello or of Awalé.
 
-    If the whole text is a transcript of a game, returns this game.  Otherwise returns Awalé if the text contains more
+    If the whole text is a transcript of either, returns that one.  Otherwise returns Awalé if the text contains more
     possible moves of Awalé than of Othello, and at least as many as other words; else Othello.
     """
     for game in DEFAULT_BY_FAMILY.values():
@@ -264,7 +264,7 @@ PlayedGame = tuple[Record, AwelloError | None]
 
 
 def _require_legal(played: PlayedGame) -> Record:
-    """Return the record; raises the error of its first illegal move, if any."""
+    """Return the record of a played game; raise the error of the first illegal move, if any."""
     record, error = played
     if error:
         raise error

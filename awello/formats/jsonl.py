@@ -2,7 +2,7 @@
 
 Matches, tournaments and self-play write their journals in this format.  The fields `game` (the rules) and `moves` (the
 transcript) are required; `players`, `score`, `seconds`, `loser`, `reason` and `tags` are optional; other fields are
-ignored.  Only games from the standard starting position can be written.
+ignored.  Only games from the standard start position can be written.
 """
 
 import json
@@ -74,7 +74,7 @@ def write_jsonl(records: Iterable[Record]) -> Iterator[str]:
         game = record.start.game
         if record.start != Position.start(game):
             raise NotationError(
-                f"a journal stores only games from the standard start, not from {record.start!r}: omit the game"
+                f"JSONL stores only games from the standard start, not from {record.start!r}: omit the game"
             )
         tags = dict(record.tags)
         fields: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 `+` marks Black's moves and `-` White's, so a repeated sign implies a pass.  After the moves come Black's discs minus
 White's, not counting empty squares, and a number used by Logistello.  The difference and the number become the tags
-`Difference` and `Note`.  `#` starts a comment.  Only games from the standard starting position on 8x8 can be written.
+`Difference` and `Note`.  `#` starts a comment.  Only games from the standard start position on 8x8 can be written.
 """
 
 import re

@@ -87,7 +87,7 @@ def parse_problem(line: str) -> Problem:
 
 
 def _parse_score(text: str, position: Position) -> int:
-    """Parse a score in discs such as `+38`."""
+    """Parse a score in discs, such as `+38`."""
     max_score = position.game.max_score
     if re.fullmatch(r"[+-]?[0-9]{1,2}", text.strip()) and abs(score := int(text)) <= max_score:
         return score

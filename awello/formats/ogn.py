@@ -1,9 +1,9 @@
 r"""OGN, the Oware Game Notation of Aualé: a PGN-like format for Awalé.
 
-A game starts with tags such as `[South "Ann"]`.  The moves follow, `1. C d 2. E+3 f`: upper-case letters for South,
-lower-case letters for North, `+3` after a capture of three seeds.  The result comes last: the seeds of South and North,
-`1-0` or `0-1` after a resignation or forfeit, or `*` for an unfinished game.  The tag `FEN` contains a non-standard
-starting position.  The tag value `?` means unknown.
+A game starts with tags such as `[South "Ann"]`.  The moves follow, such as `1. C d 2. E+3 f`: upper-case letters are
+South's pits, lower-case letters are North's, and `+3` means that the move captures three seeds.  The result comes last:
+the seeds of both sides, such as `26-22`; `1-0` or `0-1` after a resignation, a forfeit or a loss on time; or `*` for an
+unfinished game.  The tag `FEN` contains a non-standard start position.  The tag value `?` means unknown.
 
 A comment such as `{[%eval 2.5] [%emt 0.8]}` gives the value of the preceding move, in seeds from the mover's view, and
 its time in seconds.  Other comments, variations in parentheses and annotations such as `!` are skipped.
@@ -244,7 +244,7 @@ def _format_moves(record: Record) -> Iterator[str]:
 
 
 def _format_result(record: Record) -> str:
-    """Format the result: both sides' seeds, `1-0` or `0-1` after a resignation or forfeit, or `*` if unfinished."""
+    """Format the result: seeds such as `26-22`; `1-0` or `0-1` if the record has a `loser`; `*` if unfinished."""
     if record.loser is not None:
         return ("0-1", "1-0")[record.loser]
     return "-".join(map(str, record.final.score())) if record.final.over else "*"

@@ -136,7 +136,7 @@ def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] 
 
 
 def decompress(content: bytes) -> tuple[bytes, NotationError | None]:
-    """Decompress a file if it is compressed; return the intact part of its content, and the error if it is damaged."""
+    """Decompress a file if necessary; return its readable content, and an error if it is damaged or too large."""
     if not content.startswith(GZIP_MAGIC):
         return content, None
     unpacked, damage, compressed = bytearray(), None, BytesIO(content)

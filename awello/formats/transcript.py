@@ -26,7 +26,7 @@ def format_transcript(record: Record) -> str:
 
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:
-    """Parse a transcript; error messages name the wrong move and its number."""
+    """Parse a transcript; error messages quote an invalid move and give its number."""
     start = start or Position.start()
     names, rest = split_transcript(text, start.game)
     record, error = play_names(names, start)
@@ -49,7 +49,7 @@ def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
 
 
 def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloError | None]:
-    """Play moves by name up to the first illegal one; return the game and the error of that move, if any."""
+    """Play moves by name up to the first illegal one; return the game and the error for that move, if any."""
     position, moves = start, []
     for name in names:
         if position.legal_moves() == (PASS,) and name.lower() not in PASS_NAMES:

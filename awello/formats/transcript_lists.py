@@ -1,8 +1,8 @@
 """Lists of transcripts: one game per line, optionally with a result and a note, such as `f5d6c3d3 -12 Ann - Bob`.
 
-The moves may be preceded by a starting position: an OBF board or an Awalé diagram.  `#` starts a comment.  A comment
-with the name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; the default is
-Othello on 8x8 or, if the moves are single letters, abapa.
+The moves may be preceded by a start position: an OBF board or an Awalé diagram.  `#` starts a comment.  A line
+such as `# othello6` or `# romein` sets the rules for the lines below it; the default is Othello on 8x8 or, if the moves
+are single letters, abapa.
 
 The number after the moves is kept as the tag `Difference`, the rest of the line as `Note`.
 """
@@ -33,7 +33,7 @@ DIFFERENCE_PATTERN = re.compile(r"[+-]?[0-9]{1,2}", re.A)
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
-    """Read the games of a list; `game` is the default for lines without a starting position."""
+    """Read the games of a list; `game` is the default until a line such as `# romein` changes it."""
     for number, line in enumerate(iter_lines(content), 1):
         text, _, comment = line[:MAX_GAME_CHARS].partition("#")
         if not (words := text.split()):
@@ -51,7 +51,7 @@ def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
 
 
 def _is_simple_line(words: list[str], game: Game) -> bool:
-    """Return whether a line consists of moves without spaces and an optional result, as in most lists."""
+    """Return whether a line has the usual form: 8x8 Othello moves without spaces, alone or followed by a result."""
     is_suffix_simple = len(words) == 1 or DIFFERENCE_PATTERN.fullmatch(words[1])
     return game is Game.OTHELLO and is_suffix_simple is not None and SQUARES_PATTERN.fullmatch(words[0]) is not None
 
@@ -77,7 +77,7 @@ def _read_line(text: str, game: Game) -> tuple[Record, str]:
 
 
 def _parse_start(text: str, game: Game) -> tuple[Position, str]:
-    """Parse the starting position of a line; return it and the rest of the line."""
+    """Parse the start position of a line; return it and the rest of the line."""
     if board := BOARD_PATTERN.match(text):
         return parse_position(board[0]), text[board.end() :]
     diagram, letters = DIAGRAM_PATTERN.match(text), AWALE_START_PATTERN.match(text)
@@ -122,6 +122,7 @@ def _format_suffix(record: Record) -> str:
     if is_moves or "#" in text or len(text) > MAX_GAME_CHARS // 2 or _parse_tags(text.split()) != kept:
         raise NotationError(
             f"a transcript list cannot store {text[:40]!r} after the moves: give a score difference of one or two "
-            "digits and a short one-line note that has no # or repeated spaces and does not start with a move or a number"
+            "digits and a short one-line note that has no # or repeated spaces and does not start with a move or a "
+            "number"
         )
     return text

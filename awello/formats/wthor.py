@@ -136,8 +136,8 @@ def parse_names(content: bytes) -> WthorNames:
     width = size // header.names if header.names else PLAYER_NAME_BYTES
     if width not in (PLAYER_NAME_BYTES, EVENT_NAME_BYTES) or size != width * header.names:
         raise NotationError(
-            f"byte 8: expected {header.names} names of {PLAYER_NAME_BYTES} or {EVENT_NAME_BYTES} bytes "
-            f"according to the header, found {size} bytes"
+            f"byte 8: expected {header.names} names according to the header, "
+            f"each of {PLAYER_NAME_BYTES} or {EVENT_NAME_BYTES} bytes, found {size} bytes"
         )
     rows = (content[at : at + width] for at in range(HEADER_STRUCT.size, len(content), width))
     return WthorNames(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))

@@ -29,7 +29,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     report, max_score = Report(folder, f"Against random: {plan.game}"), plan.find_rules().max_score
     report.add_text(
-        f"Each player plays {plan.games} games against `random`, with alternating colours and random seed {plan.seed}."
+        f"Each player plays {plan.games} games against `random`, with alternating sides and random seed {plan.seed}."
     )
     rows: list[list[object]] = []
     for (spec, _), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):

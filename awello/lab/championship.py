@@ -1,4 +1,6 @@
-"""A round robin of alpha-beta players of the same depth, with results by strategy, square table, depth and colour.
+"""A round robin of alpha-beta players, with results by strategy, square table, depth and colour.
+
+In Othello, only players of the same depth meet; in Awalé, which has one strategy, players of all depths meet.
 
 Games start from random openings, which are the same for all pairings; each pairing plays each opening with both
 colours.  Without openings, deterministic searches would repeat the same game.
@@ -137,7 +139,7 @@ def _write_pairings(report: Report, label: str, names: Sequence[str], results: C
 
 
 def _compare_mixed(results: ChampionshipResults) -> list[str]:
-    """Compare mixed with the other strategies at depth 6; report 0 concludes that mixed is the best."""
+    """Compare `mixed` with the other strategies at depth 6; report 0 concludes that `mixed` is the best."""
     mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
     for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):

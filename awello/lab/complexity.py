@@ -94,7 +94,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.add_text(
-        f"Each configuration plays {plan.games} games against `random`, with alternating colours and random seed "
+        f"Each configuration plays {plan.games} games against `random`, with alternating sides and random seed "
         f"{plan.seed}. With the same seed, all searches with the same heuristic and depth play the same games. Every "
         "visited position is a node, including the root."
     )
@@ -174,7 +174,7 @@ def _describe_difference(
     mean_nodes: tuple[float, float],
     published_means_10k: tuple[float, float],
 ) -> list[str]:
-    """Return a remark if the mean percentage of nodes is over twice or under half that of report 0; otherwise, none."""
+    """Return a list with one remark if the mean percentage differs from report 0's by more than a factor of two."""
     pruned, strict, published_percent = percents
     if published_percent / 2 <= pruned <= 2 * published_percent:
         return []

@@ -1,11 +1,11 @@
-"""Iterative deepening on small explicit trees, as in `search/iterative_kernels.py`, but in plain Python.
+"""The iterative deepening of `search/iterative_kernels.py`, in plain Python and on small explicit trees.
 
 The searches and the first tree are from report 4, section II.3.
 
-The search to a depth finds a *variation* for each root move: the principal variation, or the replies that refute the
-move.  At the next depth, the moves named by the *hints* are searched first wherever they are legal.  The hints are
-empty (`none`), the best move (`move`), its whole variation (`pv`), or the variations of all moves (`refutations`, the
-refutation tables).
+The search to each depth finds a *variation* for each root move: the principal variation for the best move, a
+refutation for every other move.  At the next depth, the *hints* are searched first: no moves (`none`), the best move
+(`move`), its whole variation (`pv`), or the variations of all root moves (`refutations`, the refutation tables).  The
+moves of a variation are hints only below its own root move.
 """
 
 import math
@@ -30,7 +30,7 @@ BRANCHING = (3, 5)
 
 @dataclass(frozen=True)
 class ExampleNode:
-    """A position of a tree: its static value for its mover, and its children by move."""
+    """A position in a tree: its static value for its mover, and its children by move."""
 
     value: float
     children: Mapping[str, "ExampleNode"] = field(default_factory=dict)
@@ -60,7 +60,7 @@ def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
 def deepen(
     root: ExampleNode, depths: Iterable[int], hints: str = "refutations", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
-    """Search to each depth with hints from the previous one; moves without a hint are searched in `order`."""
+    """Search to each depth, trying the hints from the previous depth first, then the moves in `order`."""
     previous = None
     for depth in depths:
         previous = search_depth(root, depth, hints, order, previous)
@@ -70,7 +70,7 @@ def deepen(
 def search_depth(
     root: ExampleNode, depth: int, hints: str, order: Sequence[str], previous: DepthResult | None
 ) -> DepthResult:
-    """Search the root moves to a depth, using the result of the previous depth."""
+    """Search the root to a depth, with hints from the result of the previous depth."""
     best, best_move, leaves = -math.inf, "", 0
     variations: dict[str, Variation] = {}
     first = [previous.move] if previous and hints != "none" else []
@@ -130,7 +130,7 @@ def make_random_tree(rng: random.Random) -> ExampleNode:
 def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
     """Build a tree of three levels; `deep` has the values of the leaves and `shallow` those of their parents.
 
-    All values are from the point of view of the root's mover.
+    Both give the values from the point of view of the root's mover.
     """
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):

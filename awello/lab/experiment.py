@@ -1,4 +1,4 @@
-"""Experiments: games between pairs of players, whose results are shown in tables and plots."""
+"""Experiments: pairs of players play games, and tables and plots show the results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from awello.rules.game import Game, find_game
 
 @dataclass(frozen=True)
 class ExperimentPlan(GamePlan):
-    """The settings of an experiment: a number of games per pairing of specs, with alternating colours."""
+    """The settings of an experiment: a number of games per pairing of specs, with alternating sides."""
 
     name: str
     game: str
@@ -44,7 +44,7 @@ class ExperimentPlan(GamePlan):
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:
-        """Return the opening for the pair of games with this number; all pairings play the same openings."""
+        """Return the opening of both games of pair number `pair`; it is the same for all pairings."""
         return draw_random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
     def make_job(self, number: int) -> GameJob:
@@ -95,7 +95,7 @@ def run_experiment(
 
 
 def check_experiment(plan: ExperimentPlan) -> None:
-    """Check that all players can play the game, before the first game starts."""
+    """Check that all players support the rules, before the first game starts."""
     for spec in {spec for pair in plan.pairings for spec in pair}:
         player = make_player(spec)
         player.begin(plan.find_rules(), plan.seed)

@@ -1,6 +1,6 @@
-"""A tournament of nine players for Awalé: figure 3 of report 1.
+"""An Awalé tournament between nine players: figure 3 of report 1.
 
-Every pair plays rounds of two games, in which each player moves first once.  The player with the larger total score
+Each pairing plays rounds of two games; each player moves first in one of them.  The player with the larger total score
 wins the round and gets 3 points; a draw gives each player 1 point.  A player's mean points per round are added up over
 all opponents, which gives at most 24.  Seven players use learnt weights and a node budget: `DEFAULT_NODES` at depth 8,
 multiplied by 4 for each further ply.  Report 1's `MinMax` is alpha-beta with the heuristic `diffscore`.  Report 1 does

@@ -1,9 +1,9 @@
-"""The learning curves and the playing strength of the convolutional network: a comparison that report 0 proposes.
+"""The learning curves of the convolutional network, and its strength compared with other players (see report 0).
 
-The player `cnn`, which plays the most probable move without search, meets alpha-beta with each heuristic of report 0,
-Otage, and levels of the champion; two players that search with the network meet the champion in fewer games.  A player
-is as strong as the level against which it scores half of the points.  If the folder of a training run is given, the
-report also shows the strength of the run's snapshots.
+The player `cnn`, which plays the most probable move without search, plays against Otage, alpha-beta with each heuristic
+of report 0, and several levels of the champion.  Two players that search with the network play fewer games, only
+against the champion.  A player is as strong as the level against which it scores half of the points.  If the folder of
+a training run is given, the report also shows the strength of the run's snapshots.
 
 The network plays deterministically, so games start from balanced random openings, each played with both colours.
 """
@@ -113,7 +113,7 @@ def champion_spec(level: int) -> str:
 def snapshot_spec(file: Path) -> str:
     """Return the spec of a snapshot, without averaging over symmetries."""
     if "," in str(file):
-        raise ConfigError(f"the path {file} contains a comma, which is not possible in a spec: rename the folder")
+        raise ConfigError(f"the path {file} contains a comma, which a spec does not allow: rename the folder")
     return f"cnn,weights={file},symmetries=1"
 
 

@@ -1,9 +1,9 @@
 """The effect of move ordering: figure 2 of report 1.
 
-Textbook alpha-beta and three versions of the search of `search/budget_kernels.py` search to the same depth: one does
-not order moves, one orders them by scores learnt in advance, and one updates the scores during the games.  Each search
-plays against itself.  All searches choose the same moves, so with the same seed they play the same games, and their
-nodes and times can be compared.
+Textbook alpha-beta is compared at the same depth with three versions of the search in `search/budget_kernels.py`: the
+first does not order moves, the second orders them by scores learnt in advance, and the third updates the scores during
+the games.  Each search plays against itself.  All searches choose the same moves, so with the same seed they play the
+same games, and their nodes and times can be compared.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The effect of hints from the previous depth: the measurements of report 4, repeated on example trees and in Othello.
 
-Plain alpha-beta is compared with searches that use an increasing number of hints from the previous depth.  All searches
+Alpha-beta without hints from the previous depth is compared with searches that use more and more of them.  All searches
 must find the same values, which is checked, so the numbers of leaves can be compared.  The square order and the
 aspiration window are switched off one at a time to measure their effect.  All searches use the evaluation of an
 untrained Otage.
@@ -84,7 +84,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
 
 
 def make_plan(game: str, variant: str | None, positions: int, depths: Sequence[int], seed: int) -> SearchPlan:
-    """Plan searches of `positions` random positions to the maximum depth."""
+    """Plan searches of `positions` random positions and of report 4's game, to the greatest of `depths`."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment 'otage' is for Othello on 8x8: omit --game and --variant")
     return SearchPlan("otage", game, positions, max(depths), seed)
@@ -171,7 +171,7 @@ def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
 
 
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
-    """Count the leaves that each algorithm visits in all of `trees` random trees."""
+    """Count the leaves that each algorithm visits in `trees` random trees, in total."""
     rng = random.Random(seed)
     counts = [count_leaves(example_trees.make_random_tree(rng)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}

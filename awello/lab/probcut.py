@@ -1,8 +1,9 @@
 """The deviation between shallow and deep searches: measurements for multi-ProbCut.
 
 Positions of partly random games are searched to depths 1 to 8 without ProbCut, and solved if few squares are empty.
-The deviation between two depths is measured for each number of empty squares.  A linear function of the number of empty
-squares, the difference of the depths and the lower depth is fitted to these deviations.
+The deviation between two depths is measured for each number of empty squares.  Separately for searches to a depth and
+for searches to the end of the game, a linear function of the number of empty squares, the difference between the depths
+and the lower depth is fitted to these deviations.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Reports: a folder with the text as Markdown and HTML, tables as CSV, and plots as PNG and SVG."""
+"""Write reports: folders with the text as Markdown and HTML, tables as CSV, and plots as PNG and SVG."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ def write_plot(path: Path, draw: Draw) -> None:
 
 
 def _make_figure(draw: Draw) -> Any:
-    """Make a figure whose axes are drawn by `draw`."""
+    """Make a figure, and let `draw` plot on its axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Show reviewed games: a table and a chart for the terminal, and plots for files.
+"""Show a reviewed game: as a table and a chart in the terminal, or as a plot in a file.
 
 Values are from the point of view of the first player, Black or South.
 """
@@ -66,9 +66,10 @@ def _make_cells(review: MoveReview) -> list[str]:
 
 
 def draw_chart(reviews: Sequence[MoveReview], plies: int, width: int = 80) -> Text:
-    """Draw the value after each move as bars, upwards if Black or South is better; mark mistakes on the zero line.
+    """Draw the value after each move as a bar, upwards if Black or South is better.
 
-    If the chart does not fit the width, it is drawn in several sections.
+    Mistakes and blunders are marked on the zero line.  If the chart does not fit the width, it is drawn in several
+    sections.
     """
     chart_width = max(1, width - AXIS_WIDTH)
     bar_width = min(max(1, min(MAX_CHART_WIDTH, chart_width) // plies), MAX_BAR_WIDTH)
@@ -116,7 +117,7 @@ def _format_scale(section: range, bar_width: int) -> str:
 
 
 def plot_review(axes: Any, reviews: Sequence[MoveReview]) -> None:
-    """Plot the value after each move; mark inaccuracies, mistakes and blunders with dots; shade exact values."""
+    """Plot the value after each move; colour inaccuracies, mistakes and blunders; shade the exact values."""
     game = reviews[0].position.game
     first, unit = game.sides[0], game.adapter.unit
     axes.axhline(0, color="#888", linewidth=1)

@@ -113,7 +113,7 @@ def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
             measured = tuple(_round(row[name]) for name in CURVE_COLUMNS)
             rows = [*(before for before in rows if before[0] < measured[0]), measured]
     except OSError:
-        raise ConfigError(f"cannot read {file}: give the folder of a training run, which contains this file") from None
+        raise ConfigError(f"cannot read {file}: give the folder of a training run that contains {file.name}") from None
     except (ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} is damaged: give the folder of another training run") from None
     if not rows:

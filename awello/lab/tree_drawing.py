@@ -1,6 +1,6 @@
-"""Draw search trees: coloured text for a terminal, SVG for a page.
+"""Draw search trees: as coloured text for a terminal, or as SVG for a file or the web page.
 
-The description of a pruned tree gives the nodes and leaves of plain minimax, which are counted by another search.
+The description of a pruned tree also gives the numbers of nodes and leaves that plain minimax visits.
 """
 
 import math
@@ -58,7 +58,7 @@ def describe_tree(tree: SearchTree) -> list[str]:
 
 
 def _make_printable(text: str) -> str:
-    """Replace characters that a terminal or XML cannot show."""
+    """Replace unprintable characters, some of which are invalid in XML, with `?`."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -167,7 +167,7 @@ def _layout_node(node: SearchNode, ply: int, plies: int | None) -> NodeLayout:
 
 
 def _measure_width(layout: NodeLayout, box_width: float, leaf: float) -> float:
-    """Compute and return the width of a subtree, given the widths of a box and of a leaf."""
+    """Set the widths in a subtree and return its own width, given the widths of a box and of a leaf."""
     below = sum(_measure_width(child, box_width, leaf) for child in layout.children)
     layout.width = max(box_width if layout.node.children else leaf, below)
     return layout.width
@@ -207,7 +207,7 @@ def _draw_bar(x: float, y: float, along: float, down: float) -> str:
 
 
 def _draw_node(layout: NodeLayout, box_width: float, rotated: bool) -> list[str]:
-    """Draw a node: a box for MAX, a rounded box for MIN, only the value for leaves and pruned branches."""
+    """Draw a node: a box for MAX, a rounded box for MIN, only the label for leaves and pruned nodes."""
     node, x, y = layout.node, layout.x, layout.y
     colour = GREY if node.pruned else GREEN if node.principal else INK
     if not node.children and rotated:

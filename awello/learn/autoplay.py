@@ -39,7 +39,7 @@ FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """A plan of self-play games up to the end of a round, with a snapshot of Otage's memory at the round's start."""
+    """A plan of self-play games: of a whole run or, with a snapshot of Otage's memory, up to the end of a round."""
 
     limit: Limit | None
     """Limit per move; None: Otage derives its limits from the clock, or uses its default limit if there is no clock."""
@@ -74,7 +74,7 @@ class AutoplayPlan(GamePlan):
         return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Return an empty dictionary, so that a run can be resumed with another limit, seed or number of openings."""
+        """Return an empty dictionary, so that a run can be resumed with other settings."""
         return {}
 
 

@@ -16,7 +16,7 @@ PRESEARCH_REDUCTION_PLIES = 4  # each position is first searched this many plies
 
 
 class PlayedPosition(Layout):
-    """A position of a game with its training target."""
+    """A position of a game, and its training target."""
 
     own: U
     opp: U

@@ -62,7 +62,7 @@ Examples = tuple[Words, Float32Array]
 
 
 def _initial_rows() -> Float32Array:
-    """Make an untrained network: random rows for the hidden units, and zeros for the output."""
+    """Make an untrained network: random weights for the hidden units, and zeros for the output."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROW_COUNT, UNIT_COUNT)).astype(np.float32)
     rows[OUTPUT_ROW] = 0
     return rows

@@ -93,7 +93,7 @@ class CnnPositions:
     game: Tensor
     empties: Tensor
     symmetric: Tensor
-    """Whether the board is invariant under a symmetry."""
+    """Whether the board is invariant under a symmetry other than the identity."""
 
     def __len__(self) -> int:
         return len(self.own)
@@ -123,7 +123,7 @@ def _shift(words: Tensor, amount: int, kept: int) -> Tensor:
 
 
 def _to_signed(word: int) -> int:
-    """Convert an unsigned word to the signed integer of PyTorch."""
+    """Convert an unsigned word to a signed integer with the same bits, for PyTorch."""
     return word - (1 << 64) if word >= 1 << 63 else word
 
 
@@ -154,7 +154,7 @@ def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
 
 
 def replay_games(games: GameArrays, device: str) -> CnnPositions:
-    """Replay all games in parallel, inserting passes, and return all their positions."""
+    """Replay all games in parallel, inserting passes; return each position in which a disc was played."""
     moves, discs = torch.from_numpy(games.moves).to(device), torch.from_numpy(games.black_discs).to(device)
     final = torch.where(discs == MISSING, UNKNOWN, 2 * discs.int() - 64)
     own = torch.full_like(final, START_BLACK, dtype=torch.int64)
@@ -232,7 +232,7 @@ def unpack_bits(words: Tensor, symmetry_ids: Tensor) -> Tensor:
 
 
 def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
-    """Return a mask of the positions that are invariant under a symmetry."""
+    """Return a mask of the positions that are invariant under a symmetry other than the identity."""
     shifts = torch.arange(8, dtype=torch.uint8, device=own.device)
     bits = [(words.view(torch.uint8).view(-1, 8, 1) >> shifts & 1).flatten(1) for words in (own, opp)]
     discs, squares = bits[0] + 2 * bits[1], build_symmetry_tables(own.device)[0]

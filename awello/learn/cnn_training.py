@@ -1,10 +1,11 @@
-"""Train a network on tournament games to predict the winner's move and the winner (after report 0, with corrections).
+"""Train a network on played games to predict the winner's move and the winner (based on report 0, with corrections).
 
 The network is a tower of residual blocks; its input is the board from the mover's view, with the legal moves.  The
 network learns from all moves, but has separate heads for the moves of winners and losers: losers' moves train the
 tower, but not the head that predicts winners' moves.  A third head predicts the winner.  A small network learns more
 from a large one, its teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain
-more information than the move played.  If a loser moved, the policy target is the teacher's prediction alone.
+more information than the move played.  With a teacher, all positions train the head for winners' moves; where a loser
+moved, the target is the teacher's prediction alone.
 
 All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The result is the moving average of
 the weights at the step where its accuracy on the validation set was best.  A training run that is resumed from its
@@ -174,7 +175,7 @@ class CnnTraining:
             )
 
     def evaluate(self, last_step: int) -> Row:
-        """Evaluate the averaged weights on the validation set; the losses are those of training since `last_step`."""
+        """Evaluate the averaged weights on the validation set; add the mean training losses since `last_step`."""
         predictions = evaluate(self.config, self.average, self.validation_set)
         row = {
             name: share
@@ -252,9 +253,9 @@ def run(
     quick: bool = False,
     on_progress: Callable[[float], object] = lambda seconds: None,
 ) -> Iterator[Row]:
-    """Train for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
+    """Train for at most `max_minutes` in this call (0: no limit), and write the results to a folder.
 
-    Each evaluation updates `curves.jsonl` and `weights.pt`; the end of the run writes `report.json`.  If the ONNX
+    `curves.jsonl` and `weights.pt` are updated after each evaluation; `report.json` is written at the end.  If the ONNX
     libraries are installed, snapshots are exported to `snapshots/`, and the finished network to `network.onnx`.
     Yields one row per evaluation, and calls `on_progress` with the training time so far in seconds.  With `quick`, the
     network is evaluated on fewer positions.
@@ -365,14 +366,14 @@ def read_curves(out: Path) -> list[Row]:
 
 
 def format_row(row: Row) -> str:
-    """Format an evaluation in one line."""
+    """Format an evaluation as one line."""
     done = f"{row['seconds']:6.0f} s: {row['step']:7,.0f} steps, {row['epochs']:5.2f} epochs"
     loss = f"policy loss {row['policy_loss']:.4f}, value loss {row['value_loss']:.4f}"
     return f"{done}, {loss}; validation {row['top1']:.2%} (top 3 {row['top3']:.2%}), all {row['top1_all']:.2%}"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line."""
+    """Train a network with the options of the command line."""
     parser = argparse.ArgumentParser("cnn_training", description="Train a network on games of Othello.")
     parser.add_argument("games", type=Path, help="file written by cnn_games.write_games")
     parser.add_argument("--out", type=Path, required=True, help="output folder")

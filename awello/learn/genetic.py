@@ -2,7 +2,7 @@
 
 An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are drawn as
 *opponents*; the *reference opponent* is a search to a fixed depth.  Every individual plays two games against each
-opponent and two games against the reference opponent, which count double.  Then the best half breeds.  All random
+opponent, and two games, which count double, against the reference opponent.  Then the best half breeds.  All random
 choices are derived from the seed and the number of the generation, so no random state has to be saved, and the results
 are the same for any number of worker processes.  `otage_factors` learns Otage's factors with the same algorithm.
 """
@@ -89,7 +89,7 @@ class GeneticConfig:
         return -self.max_gene
 
     def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
-        """Make the heuristic of an individual: the fixed weights, then the genes."""
+        """Make the heuristic with an individual's weights: the fixed weights, then the genes."""
         return Heuristic(
             self.heuristic,
             weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHT_COUNTS.get(self.heuristic, 0)], *genes),

@@ -2,7 +2,7 @@
 
 All individuals use the patterns of the same Otage memory; only their factors differ.  A gene is a factor in units of
 1/8 of its default, which was chosen by hand, so all genes have the same scale.  The initial best individual has the
-factors of the memory.
+genes nearest to the factors of the memory.
 """
 
 from collections.abc import Sequence

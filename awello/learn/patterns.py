@@ -43,7 +43,7 @@ CACHE_ARRAYS = ("own", "opp", "values", "held")  # names of the arrays of `Patte
 
 @dataclass(frozen=True)
 class PatternExamples:
-    """Positions with the same number of empty squares, their values for the mover, and a mask of held-out positions."""
+    """Positions, their values for the mover, and a mask of held-out positions."""
 
     own: Words
     opp: Words
@@ -162,7 +162,7 @@ class PatternTraining:
         training = self.make_ridge(combined, ~combined.held_out)
         if not len(training.targets):
             low, high = _empties_of(stage)[0], _empties_of(stage)[-1]
-            problem = f"the data contain no positions of finished games with {low} to {high} empty squares"
+            problem = f"the data contain no positions with {low} to {high} empty squares from finished games"
             raise ConfigError(f"{problem}: give more games")
         residuals = training.targets - training.predict(start)
         mean_square = float(residuals @ residuals) / len(residuals)

@@ -1,4 +1,4 @@
-"""Train a perceptron from scratch by self-play (a small AlphaZero; after report 1, with corrections).
+"""Train a perceptron from scratch by self-play (a small AlphaZero; based on report 1, with corrections).
 
 Until its time is spent, the training repeats three steps: it plays some games, adds their positions to a replay buffer,
 and trains on samples from this buffer.  The loss is the cross-entropy of the moves, plus the squared error of the
@@ -80,7 +80,7 @@ class ReplayBuffer:
 
 
 def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
-    """Encode positions as inputs of the named perceptron, as in `evaluate.perceptron`; one row per position."""
+    """Encode positions as inputs of a perceptron for the board `name`, as in `evaluate.perceptron`; one row each."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
         return (each[:, :, :7].reshape(len(words), 14) - TYPICAL_SEEDS) / TYPICAL_SEEDS

@@ -145,7 +145,7 @@ def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> 
 def sample_positions(
     positions: PositionSet, empties: int, count: int, rng: np.random.Generator
 ) -> tuple[Words, Words, Words]:
-    """Sample at most `count` distinct positions with `empties` empty squares; return own, opp and game numbers."""
+    """Sample up to about `count` distinct positions with `empties` empty squares; return own, opp and game numbers."""
     samples = []
     for plies, share in enumerate(RANDOM_PLY_SHARES):
         pool = np.flatnonzero(positions.empties == empties + plies)

@@ -104,7 +104,7 @@ class ChampionPlayer(Player):
         return analysis
 
     def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        """Choose a random move that loses more than 0 and at most `max_loss`; if there is none, choose the best one."""
+        """Choose a random move that loses more than 0 and at most `max_loss`; without one, choose the best move."""
         analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:

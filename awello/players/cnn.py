@@ -44,7 +44,7 @@ class CnnPolicyPlayer(Player):
 @register("cnn-value", "alpha-beta with the value of the convolutional network as evaluation; default @2")
 @dataclass
 class CnnValuePlayer(Player):
-    """Searches to a depth, with the network's value as evaluation."""
+    """Searches to a fixed depth, with the network's value as evaluation."""
 
     limit: Limit = field(default_factory=lambda: Limit(depth=2))
     weights: Path | None = None

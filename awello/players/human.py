@@ -1,4 +1,4 @@
-"""A person at the terminal: show the board, read moves and commands."""
+"""The player `human`: shows the board and reads a person's moves and commands in the terminal."""
 
 from contextlib import suppress
 from dataclasses import dataclass

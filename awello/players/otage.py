@@ -52,7 +52,7 @@ MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty
 )
 @dataclass
 class OtagePlayer(Player):
-    """Plays Othello and learns from its games; each technique can be switched off."""
+    """Plays Othello and learns from its games; most techniques can be switched off."""
 
     limit: Limit | None = None
     memory: str = ""
@@ -136,7 +136,7 @@ class OtagePlayer(Player):
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
         """Update the memory folder, and add the game to the book if `should_keep` returns true.
 
-        Does nothing without a memory folder, if `learning` is off, or if the game has no moves or a custom start.
+        Does nothing without a memory folder, if `learning` is off, or if the game has a custom start or no moves.
         """
         if not (self.memory and self.learning) or not record.moves or record.start != Position.start():
             return {}

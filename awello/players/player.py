@@ -143,7 +143,7 @@ def import_players(file: str) -> None:
 
 
 def _format_import_error(error: Exception, file: str) -> str:
-    """Format an error in a players file in one line, with its line number in the file."""
+    """Format an error in a players file as one line: file, line number, type and message."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     where, line, message = file, lines[-1] if lines else 0, str(error)
     if isinstance(error, SyntaxError):

@@ -35,7 +35,7 @@ def list_descendants(pid: int) -> list[int]:
 
 
 def measure_memory(pids: Iterable[int]) -> int:
-    """Return the resident memory of processes in bytes; shared pages are divided among the processes."""
+    """Return the resident memory of processes in bytes; a shared page is divided among all processes that share it."""
     # Before Linux 4.14 there is no smaps_rollup.
     files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]
     return sum(_read_memory(rollup, "Pss:") or _read_memory(status, "VmRSS:") for rollup, status in files)

@@ -1,4 +1,4 @@
-"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, files and the web page."""
+"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, in files and on the web page."""
 
 import re
 from collections.abc import Mapping
@@ -38,8 +38,7 @@ def parse_spec(text: str) -> PlayerSpec:
     match = re.fullmatch(rf"({NAME_PATTERN})(?::({NAME_PATTERN}))?(?:@(.+))?", head)
     if not match:
         raise SpecError(
-            f"{head!r} is not a player spec: write name, name:heuristic or name:heuristic@limit in lowercase, "
-            "such as alphabeta:mobility@4"
+            f"{head!r} is not a player spec: write name[:heuristic][@limit] in lowercase, such as alphabeta:mobility@4"
         )
     settings = {}
     for pair in pairs:

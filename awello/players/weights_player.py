@@ -20,7 +20,7 @@ class WeightsPlayer(Player):
     """Plays the legal move with the largest weight; breaks ties at random.  Subclasses implement `weigh`."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
-        """Return the weights of the mover's pits from left to right or, in Othello, of the squares a1, b1, ..."""
+        """Return the weights of the pits, from the mover's left to right, or, in Othello, of the squares a1, b1, ..."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:

@@ -1,4 +1,4 @@
-"""A client that plays in a club as a bot: it accepts challenges, seeks games and plays with one of Awello's players.
+"""A client that plays in a club as a bot: it accepts challenges, seeks games, and lets a player choose the moves.
 
 If the connection is lost, the client reconnects, and the club resends the state of every game in progress.
 """
@@ -333,7 +333,7 @@ def describe_result(state: Message, names: list[str]) -> str:
 
 
 def describe_reason(code: str) -> str:
-    """Describe why a game ended; return the code itself if it is unknown, which can occur if the club is newer."""
+    """Describe why a game ended; return an unknown code, which a newer server may send, unchanged."""
     return REASON_TEXTS.get(code, code)
 
 

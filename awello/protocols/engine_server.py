@@ -100,7 +100,7 @@ class EngineServer(ABC):
     def search(
         self, analyses: Iterator[Analysis], report: Callable[[Analysis], None] = lambda _: None, endless: bool = False
     ) -> Analysis:
-        """Report each analysis and return the last; `endless` searches wait for a stop line or the end of the input."""
+        """Report analyses; if `endless`, wait for a stop line or the end of the input; return the last analysis."""
         self._started, self.searching = time.monotonic(), True
         for analysis in analyses:
             report(analysis)
@@ -141,7 +141,7 @@ class EngineServer(ABC):
         return True
 
     def _listen(self) -> None:
-        """Read lines until `quit` or the end of the input, then limit the remaining searches."""
+        """Read lines until `quit` or the end of the input, then limit the time of the remaining searches."""
         try:
             self._read()
         finally:

@@ -3,7 +3,8 @@
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
 The engine is started once for all games.  If it sends an invalid move, exceeds its time or exits, it loses the current
-game, and a new process is started for the next game.  Only a failure before the first game raises an error.
+game.  If its process has ended, a new one is started for the next game.  Only a failure before the first game raises an
+error.
 """
 
 from abc import ABC, abstractmethod
@@ -50,7 +51,7 @@ class ExternalEnginePlayer(Player, ABC):
 
     @abstractmethod
     def handshake(self, process: LineProcess) -> None:
-        """Check that a new process speaks the protocol."""
+        """Initialise the protocol with a new process."""
 
     @abstractmethod
     def start_game(self, process: LineProcess, game: Game) -> None:
@@ -150,7 +151,9 @@ class ExternalEnginePlayer(Player, ABC):
             kinds = "a time per move or a depth" if self.SUPPORTS_DEPTH else "a time per move"
             raise SpecError(f"player {name} needs {kinds} as its limit: write {name}@5s")
         if game not in self.GAMES:
-            raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}: choose another player")
+            raise SpecError(
+                f"player {name} does not play {game}, only {', '.join(map(str, self.GAMES))}: choose another player"
+            )
 
 
 def read_analysis(

@@ -155,7 +155,7 @@ class GtpServer(EngineServer):
     def _load(self, file: str, move: str = "") -> None:
         """Load a game from a file in the Generic Game Format (GGF), Othello's counterpart of SGF.
 
-        If `move` is given, it is the number of a move: load only the moves before it.
+        If the move number `move` is given, load only the moves before that move.
         """
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
@@ -203,7 +203,7 @@ class GtpServer(EngineServer):
 
 
 def _parse(line: str) -> tuple[str, str, list[str]]:
-    """Split a line into its number, command and arguments, without comments."""
+    """Split a line into its number, command and arguments, ignoring a comment."""
     words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.partition("#")[0]).split()
     number = words.pop(0) if words and re.fullmatch("[0-9]{1,18}", words[0]) else ""
     return number, words[0].lower() if words else "", words[1:]

@@ -109,7 +109,7 @@ class LineProcess:
         return deque(self.read_lines(matches), 1)[0]
 
     def _end_forfeit(self) -> Forfeit:
-        """Kill the process if it still runs, and return a `Forfeit` that describes how it ended."""
+        """Kill the process if it is still running, and return a `Forfeit` that describes how it ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_SECONDS)
         ended = not self.alive

@@ -175,7 +175,7 @@ def _is_answer(line: str) -> bool:
 
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
-    """Yield the output of `hint` for some seconds, then stop the engine, because the output has no last line."""
+    """Yield the output of `hint`; stop the search after `seconds`, because no line marks the end of the output."""
     deadline = time.monotonic() + seconds
     while (line := process.read_line(deadline)) is not None:
         yield line
@@ -184,7 +184,7 @@ def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
 
 
 def _parse_search(position: Position, line: str) -> Analysis | None:
-    """Parse `search F5D6 +1.25 0 12`, or the shorter `=== F5/1.25/0.8`; return None for other lines."""
+    """Parse `search F5D6 +1.25 0 12`, `book ...` or the shorter `=== F5/1.25/0.8`; return None for other lines."""
     kind, moves, value, _, depth = [*re.split(r"[\s/]+", line.replace("===", "=== ", 1)), *[""] * 5][:5]
     if kind not in ("search", "book", "==="):
         return None
@@ -201,6 +201,6 @@ def _format_moves(position: Position, moves: tuple[int, ...]) -> str:
 
 
 def _format_depth(analysis: Analysis) -> str:
-    """Format depth and confidence, such as `12` or `24@95%`; an exact value has `100%`."""
+    """Format depth and confidence, such as `12` or `24@95%`; for an exact value, return `100%`."""
     confidence = "" if analysis.confidence == 100 else f"@{analysis.confidence}%"
     return "100%" if analysis.exact else f"{analysis.depth}{confidence}"

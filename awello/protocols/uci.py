@@ -99,7 +99,7 @@ class UciServer(EngineServer):
                 raise NotationError(f"{text!r} does not set an option: {advice}")
 
     def _parse_position(self, words: list[str]) -> Position:
-        """Parse `startpos` or `fen DIAGRAM`, followed by moves."""
+        """Parse `startpos` or `fen DIAGRAM`, optionally followed by `moves` and the moves."""
         match words:
             case ["startpos", *rest]:
                 start = Position.start(self.engine.game)
@@ -169,7 +169,9 @@ class UciPlayer(ExternalEnginePlayer):
         if "variant" in self.options:
             process.send(f"setoption name Variant value {game}")
         elif game != Game.ABAPA:
-            raise Forfeit("crash", f"{self.command!r} plays only abapa: it has no Variant option to play {game}")
+            raise Forfeit(
+                "crash", f"{self.command!r} plays only abapa: it has no Variant option; use another engine for {game}"
+            )
         process.send("ucinewgame", "isready")
         process.wait_for(lambda line: line == "readyok")
 

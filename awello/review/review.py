@@ -6,7 +6,7 @@ move.  The value of a move is the negated value of the next position.  If the va
 move are both estimates, and the move is not the engine's choice, the next position is searched again, because only
 estimates at the same depth are comparable.  Passes and forced moves are not analysed.
 
-In Awalé, except for the variant romein, the game ends when a player has captured 25 seeds, but the engine evaluates
+In Awalé, except in the variant romein, the game ends when a player has captured 25 seeds, but the engine evaluates
 only the seeds on the board, as if play continued.  The final score of such a game is therefore not used for the moves
 before the last, and the winning move has no loss.
 """
@@ -46,7 +46,7 @@ class PositionAnalyser(Protocol):
     """The engine interface that a review needs."""
 
     def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Analyse a position that is not over; yield results of increasing quality."""
+        """Analyse a position in which the game is not over; yield results of increasing quality."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class MoveReview:
 
 @dataclass(frozen=True)
 class ReviewSummary:
-    """Statistics of one side's moves, without passes and forced moves."""
+    """Statistics of one side's moves, excluding passes and forced moves."""
 
     moves: int
     mean_loss: float
@@ -149,7 +149,7 @@ def review_game(record: Record, engine: PositionAnalyser, limit: Limit) -> Itera
 
 
 def _review_move(ply: int, position: Position, move: int, after: PositionValue, before: PositionValue) -> MoveReview:
-    """Review a move by the values of the positions before and after it."""
+    """Review a move, given the values of the positions before and after it."""
     value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
     exact = after.exact or (move == best_move and before.exact)
     # Step 1. Make sure that the value of the move does not exceed the best value: if only the best value is exact,

@@ -1,1 +1,1 @@
-"""The rules of Othello and Awalé, and a common interface for searches."""
+"""The rules of Othello and Awalé, and a common interface to them."""

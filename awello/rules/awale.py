@@ -181,7 +181,9 @@ class AwaleAdapter:
 
     def check(self, own: int, opp: int) -> None:
         if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
-            raise NotationError("a word of the position is too large or negative: give six pits and the captured seeds")
+            raise NotationError(
+                "a word of the position is too large or negative: use 8 bits per pit and for the captured seeds"
+            )
         self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
 
     def _check_seeds(self, kind: str, pits: list[int]) -> None:
@@ -236,7 +238,8 @@ class AwaleAdapter:
         fields = text.strip().split("-")
         if len(fields) != 15:
             raise NotationError(
-                f"the diagram has {len(fields)} fields: write 12 pits, 2 numbers of captured seeds, and S or N"
+                f"the diagram has {len(fields)} fields, not 15: "
+                "write 12 pits, 2 numbers of captured seeds, and S or N, separated by hyphens"
             )
         *numbers, mover = fields
         for number in numbers:

@@ -52,8 +52,8 @@ class Game(IntEnum):
 
         General code uses the adapter for facts (units, sides, whether there are passes) and for everything that depends
         on the rules (notation, scores, endings), instead of testing which game it is.  All adapters have the same
-        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Other packages keep what they
-        need for each family in dictionaries with `family` as the key.
+        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Other packages keep what
+        differs between families in dictionaries keyed by `family`.
         """
         return ADAPTERS[int(self)]
 
@@ -74,7 +74,7 @@ class Game(IntEnum):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of the first and the second player."""
+        """The names of the sides, the first player's side first."""
         return self.adapter.sides
 
     @cached_property

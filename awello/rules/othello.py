@@ -1,8 +1,8 @@
 """The rules of Othello on two words: the mover's discs and the opponent's discs, one bit per square.
 
-Boards of 4x4 and 6x6 occupy the centre of the 8x8 layout, so all sizes share the move generator, the symmetries and
-the hash; they differ only in the playable squares.  Square names refer to the actual board: a1 is the top left corner
-of every size.
+4x4 and 6x6 boards occupy the centre of the 8x8 layout, so all sizes share the move generator, the symmetries and the
+hash; they differ only in the playable squares.  Square names refer to the actual board: a1 is the top left corner of
+every board, whatever its size.
 """
 
 import re
@@ -190,7 +190,7 @@ class OthelloAdapter:
 
     @property
     def all_moves(self) -> tuple[int, ...]:
-        """All moves of the game except the pass, including those that are illegal in a position."""
+        """All moves of the game except the pass, legal or not."""
         return squares_of(self.size)
 
     def lead(self, own: int, opp: int) -> int:
@@ -206,11 +206,11 @@ class OthelloAdapter:
             raise NotationError(f"two discs lie on {square}: put at most one disc on a square")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-        """Return the discs or captured seeds of the mover and the opponent; if the game is over, the final numbers."""
+        """Return the numbers of discs or captured seeds of both sides, the mover first; final if the game is over."""
         return own.bit_count(), opp.bit_count()
 
     def score(self, first: int, second: int) -> tuple[int, int]:
-        """Convert the final discs or seeds of both sides to the official score."""
+        """Convert both sides' final numbers of discs or seeds to the official score."""
         empty = self.max_score - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
@@ -225,7 +225,7 @@ class OthelloAdapter:
         return int(own_word), int(opp_word)
 
     def explain_illegal(self, own: int, move: int) -> str:
-        """Explain why a move is illegal; the text follows the name of the move."""
+        """Return why a move is illegal, as text to be appended to the name of the move."""
         return "is not a legal move"
 
     def format_move(self, move: int, side: int) -> str:

@@ -1,1 +1,1 @@
-"""Textbook search algorithms, one file per algorithm.  Reports 0 to 4 are listed in docs/sources.md."""
+"""The search algorithms of all players except the champion.  Reports 0 to 4 are listed in docs/sources.md."""

@@ -3,9 +3,9 @@
 The transposition table stores the results of searched positions and has a fixed size.  A player keeps its table from
 move to move.  If the entry of a position has the depth that is needed now, it can replace the search; an entry of
 another depth only supplies the move to try first.  The other moves are tried in the order of the heuristic's estimates.
-A child that is a mirror image of a child already searched has the same value and is skipped.  These techniques do not
-change the value of a position, only the number of nodes.  `awello lab complexity` measures how many nodes each of them
-saves.
+A child that is a mirror image (a reflection or rotation) of a child already searched has the same value and is
+skipped.  These techniques do not change the value of a position, only the number of nodes.  `awello lab complexity`
+measures how many nodes each of them saves.
 """
 
 from typing import Annotated

@@ -26,7 +26,7 @@ class BatchedAlphaBeta:
         self.nodes = 0
 
     def analyse(self, position: Position, depth: int) -> Analysis:
-        """Search a position with at least one legal move to a depth in plies."""
+        """Search to a depth in plies; the mover must have a legal move."""
         started, cached = time.perf_counter(), len(self.values)
         self.nodes, best, candidates = 1, -INFINITY, []
         for move, child in self._children(position):
@@ -40,7 +40,7 @@ class BatchedAlphaBeta:
     def _search(self, position: Position, alpha: float, beta: float, depth: int) -> float:
         """Return the value for the mover, exact inside (alpha, beta).
 
-        The position has already been evaluated, when `_children` was called for its parent.
+        The position was evaluated when `_children` was called for its parent.
         """
         # Step 1. Leaves: the horizon, or the end of the game.
         self.nodes += 1

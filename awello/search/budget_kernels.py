@@ -71,13 +71,13 @@ def pack_move(score: int, move: int, category: int) -> int:
 
 @kernel("int64(int64)", inline=True)
 def unpack_move(packed: int) -> int:
-    """Return the move of a packed move."""
+    """Return the move that a packed integer contains."""
     return MAX_MOVES - 1 - (packed >> 16 & 0xFF)
 
 
 @kernel("uint64(int64)", inline=True)
 def unpack_category(packed: int) -> U:
-    """Return the category of a packed move, as an unsigned index."""
+    """Return the category that a packed integer contains, as an unsigned index."""
     return U(packed & 0xFFFF)
 
 
@@ -169,8 +169,8 @@ def search_root(
 ) -> int:
     """Search the root moves; return how many were searched.
 
-    The values of the best moves are exact, the others are upper bounds.  The state is passed by its address, because
-    Python passes a number faster than a record.
+    The values of the best moves are exact; the other values are upper bounds.  The state is passed by its address,
+    because Python passes a number faster than a record.
     """
     state = budget_state_at(address)
     children, ply, best = popcount(moves), state.plies[U(0)], -max_value

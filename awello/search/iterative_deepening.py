@@ -7,7 +7,7 @@ Each technique of report 4 can be switched off to measure what it saves:
     previous depth, because those of the failed search are incomplete.
   * *Square order*: corners first, X-squares last.
   * *Hints*: the search uses the best move of the previous depth, its principal variation, or its refutations, which
-    are the variations of all moves.
+    are the variations of all root moves.
 
 The next depth is expected to need sqrt(m) times as many nodes as the last one, where m is the number of root moves.  It
 is searched if the node limit and, at the current speed, the remaining time allow for that many nodes.
@@ -151,8 +151,8 @@ class IterativeDeepening(OtageEvaluator):
         """Yield the last result in `previous`, if any, then the result of each further depth.
 
         The last result yielded may be incomplete.  The search ends when it is stopped, when the value is exact, when
-        there is only one move, or when the next depth is expected to exceed the limits.  Depth 1 is
-        always searched, unless `previous` contains it.
+        there is only one move, or when the next depth is expected to exceed the limits.  Depth 1 is always searched,
+        unless `previous` contains it.
         """
         started, searched_nodes, iterations = time.perf_counter(), 0, list(previous)
         self.stopped, excluded = False, set(excluded_moves)

@@ -11,8 +11,8 @@ cleaned up: if the parent of an entry is neither on the current path nor the chi
 longer be part of a variation and is removed.  Positions are numbered in the order of the search, so the entries of a
 ply are sorted by number, and binary search finds them.
 
-At the next depth, all positions below a root move try the squares of that move's variation first, then the other
-squares in their usual order.
+At the next depth, in all positions below a root move, the squares of that move's variation are tried first, then the
+other squares in their usual order.
 """
 
 from typing import Annotated
@@ -41,7 +41,7 @@ class RefutationEntry(Layout):
 
 
 class IterativeMove(Layout):
-    """A move and the rank of its square: smaller ranks are tried first."""
+    """A move and the rank of its square: moves with smaller ranks are tried first."""
 
     rank: Int32
     move: Int32
@@ -140,7 +140,7 @@ def clean_up(state: IterativeState) -> None:
 
 @kernel("void(int64, int64, int64, int64, IterativeState)")
 def store_refutation(ply: int, parent: int, child: int, move: int, state: IterativeState) -> None:
-    """Store a move that raised alpha in the position with the number `parent`."""
+    """Store a move that raised alpha, with the numbers of the positions before and after the move."""
     if state.refutations == 0:
         return
     if state.refutation_counts[U(ply)] == state.ply_capacity:
@@ -152,7 +152,7 @@ def store_refutation(ply: int, parent: int, child: int, move: int, state: Iterat
 
 @kernel("int64(int64, IterativeState)")
 def extract_variation(number: int, state: IterativeState) -> int:
-    """Write the variation from the position with this number to `state.variation`, and return its length."""
+    """Write the variation that starts at the position with this number to `state.variation`; return its length."""
     length = 0
     for ply in range(2, MAX_DEPTH):
         address = find_child(ply, number, state)

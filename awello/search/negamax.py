@@ -3,8 +3,8 @@
 In *minimax* (Shannon 1950) one player maximises the value of the game and the other minimises it.  *Negamax* is the
 same search with one function: values are from the mover's view, so the value of a child is negated for its parent.
 *Alpha-beta* (Knuth and Moore 1975) adds a window: elsewhere in the tree, the mover can already get `alpha`, and the
-opponent can hold the mover to `beta`.  A branch is cut as soon as its value reaches `beta`.  The window of a child is
-(-beta, -alpha).
+opponent can hold the mover to `beta`.  The search of a node ends as soon as the value of a move reaches `beta` (a
+*cutoff*).  The window of a child is (-beta, -alpha).
 
 A value causes a cutoff if it is at least `beta + cutoff_margin`.  If the field `cutoff_margin` of the state is 0, the
 search is alpha-beta; if it is 1, a value equal to `beta` causes no cutoff, as in report 0; if it is `NO_CUTOFFS`, the

@@ -1,10 +1,11 @@
 """PPAF: UCT whose playouts follow a policy learnt from earlier playouts (Cazenave and Diemert 2018).
 
 Playouts choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight of
-its *category*.  After each playout the policy is adapted: the weights of the winner's moves increase, and those of the
-other legal moves decrease.  In Awalé, a category consists of the pit, its number of seeds and the number of seeds in
-the pit where the last seed will land (as in report 1); in Othello, of the square and the number of discs flipped.  In
-a game, the weights carry over from one search to the next; each game starts with weights of zero.
+its *category*.  After each playout that has a winner, the policy is adapted: the weights of the winner's moves
+increase, and those of the winner's other legal moves decrease.  In Awalé, a category consists of the pit, its number of
+seeds and the number of seeds in the pit where the last seed will land (as in report 1); in Othello, of the square and
+the number of discs flipped.  Within a game, the weights carry over from one search to the next; each game starts with
+weights of zero.
 """
 
 from typing import Annotated

@@ -1,7 +1,7 @@
 """PUCT: a tree grown by a neural network's evaluations instead of playouts (Silver et al. 2017, AlphaZero).
 
 The neural network is a perceptron or the convolutional network.  A simulation *selects* a leaf: from the root down, it
-chooses the child with the best mean value plus a bonus, which is larger for moves with a higher prior and fewer visits.
+chooses the child whose mean value plus a bonus is highest; the bonus is larger for a higher prior and for fewer visits.
 The simulation then *expands* and *evaluates* the leaf: the neural network predicts the priors of the children, and the
 expected result, which is the value of the leaf.  If the game is over at the leaf, its value is the actual result.  The
 value is *backpropagated* to every node on the path.
@@ -143,7 +143,7 @@ def add_virtual_losses(nodes: Nodes, path: TreePath, count: int) -> None:
 
 @kernel("int64(TreeNode[::1], TreeState, TreePath, int64)")
 def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
-    """If the only move at a leaf is a pass, add the child after the pass and return it; otherwise return the leaf."""
+    """If the only move at a leaf is a pass and there is room, add the child and return it; else return the leaf."""
     node = nodes[U(leaf)]
     if path.length == MAX_PATH or state.node_count == len(nodes) or legal_moves(state.game, node.own, node.opp) != U(0):
         return leaf

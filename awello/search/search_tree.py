@@ -56,7 +56,7 @@ class ListSource:
 
 @dataclass(frozen=True)
 class PositionSource:
-    """The tree of all moves from a position to a depth in plies; a heuristic evaluates the leaves.
+    """The tree of a position, with all moves up to a depth in plies; a heuristic evaluates the leaves.
 
     As in the kernels, a pass counts as a ply, and repeated positions do not end the game.
     """
@@ -136,7 +136,7 @@ def _shorten(part: Any) -> str:
 
 @dataclass(eq=False)
 class SearchNode:
-    """A node of a search tree, as it was at the end of the search."""
+    """A node of a search tree, and the result of searching it."""
 
     name: str
     """The move that leads to this node; empty at the root and in nested lists."""
@@ -168,7 +168,7 @@ class SearchNode:
 
     @property
     def exact(self) -> bool:
-        """Whether the value is the result of a finished game."""
+        """Whether the value is the result of a finished game; False for 0, which can also be an evaluation."""
         return self.value is not None and abs(self.value) >= EXACT_SCALE
 
     @property

@@ -1,7 +1,7 @@
-"""Analyse a position with a textbook search: find the value of each move and all best moves, and count the nodes.
+"""Analyse a position with a textbook search: find all best moves and their value, and count the nodes.
 
-Each move is searched with a window whose lower end is one below the best value so far.  So all equally good moves are
-found, and one of them can be chosen at random.  The upper end is the value of a complete win, which no value exceeds.
+Each move is searched with a window whose lower end is one below the best value so far.  So all best moves are found,
+and one of them can be chosen at random.  The upper end is the value of a complete win, which no value exceeds.
 """
 
 import time
@@ -44,7 +44,7 @@ ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Analyse a position to a depth; the mover must have a legal move.
+    """Analyse a position to a depth; the game must not be over.
 
     The algorithm `alphabeta_tt` requires an `AlphaBetaEvaluator`.
     """

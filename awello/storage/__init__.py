@@ -1,1 +1,1 @@
-"""Databases on SQLite and PostgreSQL: URLs, connections, locks and migrations."""
+"""SQLite and PostgreSQL databases: URLs, connections, locks and migrations."""

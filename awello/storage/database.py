@@ -115,7 +115,7 @@ def _lower(text: str | None) -> str | None:
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
 def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """Yield the rows of a query whose `column` has one of the values; split many values among several statements."""
+    """Yield those rows of a query whose `column` has one of the values; split a long list among several statements."""
     for at in range(0, len(values), MAX_QUERY_VALUES):
         yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
@@ -147,7 +147,7 @@ def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
 
 
 def _lock_file(file: str) -> sqlite3.Connection | None:
-    """Lock an empty file through SQLite, which works on every system and does not lock the database itself."""
+    """Lock an empty file with SQLite: this works on every system and leaves the database itself unlocked."""
     with suppress(OSError):  # if this fails, connecting raises a clearer error
         Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)

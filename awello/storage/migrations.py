@@ -1,8 +1,8 @@
 """Database schemas, and migrations that update databases of older versions of Awello.
 
 A new database is created with the current tables.  The table `state` stores the number of applied migrations; missing
-migrations run when the database is opened.  The table also stores the name of the application, so that the database of
-another application is refused.
+migrations run when the database is opened.  The table also stores the application of the database (`archive` or
+`club`), so that a database of another application is refused.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Requests and responses of the API about accounts, bots, the leaderboard and players."""
+"""Requests and responses of the club's HTTP API for accounts, bots, the leaderboard and players."""
 
 from typing import Annotated, Literal
 
@@ -78,7 +78,7 @@ class PoolRatingJson(RatingJson):
 
 
 class ClubGameJson(BaseModel):
-    """A game in a list; `players` and `score` start with the side that moved first."""
+    """A game in a player's profile; `players` and `score` start with the side that moved first."""
 
     number: int
     variant: GameName

@@ -1,4 +1,4 @@
-"""The club's HTTP API: accounts, bots and tokens, the leaderboard, profiles and export of games."""
+"""The club's HTTP API for accounts, bots, tokens, the leaderboard, profiles and the export of games."""
 
 from functools import partial
 from math import ceil
@@ -204,7 +204,7 @@ async def list_tokens(name: NamePath, club: RequiredClub, request: Request) -> A
 
 @router.post("/bots/{name}/tokens", summary="Create a token")
 async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, request: Request) -> dict[str, str]:
-    """Create a token and return its secret, which is shown once."""
+    """Create a token and return its secret, which is shown only once."""
     owner, bot = await _find_own_bot(club, request, name)
 
     def write(connection: Any) -> str:
@@ -219,7 +219,7 @@ async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, 
 async def revoke_token(
     name: NamePath, number: Annotated[int, Path(ge=1, lt=1 << 31)], club: RequiredClub, request: Request
 ) -> dict[str, bool]:
-    """Revoke a token; bots that use it are disconnected."""
+    """Revoke a token; connections that use it are closed."""
     _, bot = await _find_own_bot(club, request, name)
 
     def write(connection: Any) -> bool:

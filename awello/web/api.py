@@ -133,7 +133,7 @@ async def _search(task: EngineTask, client: Request) -> list[TaskResponse]:
 
 @router.post("/detect", summary="Detect a game or position in a text", response_model=DetectedGameJson)
 async def detect(request: TextRequest, client: Request) -> Response:
-    """Find a game or position in a text: a transcript, an OBF board, an Awalé diagram, or a file in a text format.
+    """Find a game or position in a text: a transcript, a board, an Awalé diagram, or a game in GGF or OGN.
 
     Other text around it is ignored.  If there are several games, the first is returned, and `games` is their number.
     """

@@ -53,7 +53,7 @@ def create_app(
     `jobs` is the number of engine processes, which run on this machine.  If `cluster` is the address of a dask
     scheduler, they run on its workers instead, and `jobs=0` starts one process per worker.  `archive` and `club` are
     files or database URLs; None disables them, and an empty `archive` is the default archive.  Engine processes start
-    after `kernels` has compiled the kernels of the engines.
+    after `kernels` has compiled their kernels.
     """
     public = bool(hostnames) or host not in LOCAL_HOSTS
 
@@ -124,7 +124,7 @@ def create_app(
 
 
 def _add_club_routes(app: FastAPI, network_limits: RateLimits) -> None:
-    """Add the routes of the club; without the `club` extra, all of them answer with the error `no_club`."""
+    """Add the routes of the club; without the `club` extra, the HTTP routes return the error `no_club`."""
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)

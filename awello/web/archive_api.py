@@ -105,7 +105,7 @@ class GameFilterRequest(RequestModel):
         game = None if self.game is None else Game[self.game.upper()]
         if self.position and game is None:
             raise AwelloError(
-                "'position' cannot be read without the rules of its game: add 'game', such as othello",
+                "'position' cannot be read without the rules of its game: add 'game', for example game=othello",
                 "position_without_game",
             )
         position = parse_position(self.position, game) if self.position and game is not None else None
@@ -143,7 +143,7 @@ async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
 async def list_games(query: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
     """List the games that match the filters, latest first.
 
-    For the next page, pass the number of the last game as `before`.
+    For the next page, pass the number of the last game in the list as `before`.
     """
     game_filter = query.to_filter()
     total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.last, query.before))
@@ -177,5 +177,5 @@ async def save_game(request: SaveGameRequest, service: Service, client: Request)
 
 
 def _clean_name(text: str) -> str:
-    """Return a player's name in one line, without control characters."""
+    """Return a player's name on one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or UNNAMED_PLAYER

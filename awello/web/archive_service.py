@@ -54,7 +54,7 @@ class ArchiveService:
         """Count a game that a client network saves, or raise `ApiError` if a limit is reached."""
         if not self.save_limits.take(client_network):
             message = (
-                f"your network saved more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
+                f"your network may save at most {MAX_SAVES_PER_MINUTE} games per minute: wait a minute and try again"
             )
             raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)
         if not self.total_save_limit.take():

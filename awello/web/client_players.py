@@ -1,4 +1,4 @@
-"""Check the player specs of clients: they can contain only the settings listed here, with values in the listed ranges.
+"""Check the player specs of clients: only the settings and values listed here are allowed.
 
 Other settings can read files, start programs, or use much memory or many processors, so only the owner of the server
 can use them.  Clients can change all settings of the players in the owner's file (`AWELLO_PLAYERS`).

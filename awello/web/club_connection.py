@@ -34,7 +34,7 @@ VISITOR_MESSAGE_COST_MS = 4.0  # charged to the client network per message of a 
 
 
 class ClubConnection(MessageConnection):
-    """A connection to the club; without an account, it can only watch games."""
+    """A connection to the club; without an account, it can only watch games and read the lobby and the tournaments."""
 
     requests = {type: request for type, (request, _) in REQUESTS.items()} | {"pong": Pong}
     without_id = ("pong",)

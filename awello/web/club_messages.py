@@ -98,7 +98,7 @@ class SetChatRequest(RequestModel):
 
 
 class SubscribeRequest(RequestModel):
-    """Subscribe to changes of the lobby, or unsubscribe."""
+    """Subscribe to changes to the lobby, or unsubscribe."""
 
     subscribe: bool = True
 

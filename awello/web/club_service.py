@@ -146,7 +146,7 @@ class ClubService:
 
 
 def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
-    """Return the secret of a request's session or token (empty if it has none), and whether it is a token."""
+    """Return the secret of a request's session or token (empty if missing), and whether the request uses a token."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme:
         return (token if scheme.lower() == "bearer" else ""), True
@@ -154,7 +154,7 @@ def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple
 
 
 def get_club_service(request: Request) -> ClubService:
-    """Return the club service of the application, with or without a club."""
+    """Return the club service of the application, whether or not the server has a club."""
     club: ClubService = request.app.state.club_service
     return club
 

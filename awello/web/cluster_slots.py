@@ -185,7 +185,10 @@ async def open_slot(slot_id: str, client_fingerprint: str, players: tuple[str, b
 
 
 async def take_messages(slot_id: str) -> list[bytes]:
-    """Return the messages since the last poll; an empty message at the end means that the process has ended."""
+    """Return the messages since the last poll; if there are none, wait up to `POLL_TIMEOUT` seconds for one.
+
+    An empty message at the end means that the process has ended.
+    """
     if (slot := _worker_slots.get(slot_id)) is None:
         return [b""]
     _renew_lease(slot_id)

@@ -1,9 +1,9 @@
 """The WebSocket protocol of the page, bots and other clients: requests, responses and events.
 
 A request is a JSON object with an `id` and a `type`.  Its responses have the same id; the last one has the type `done`
-or `error`, and an error has a `code`, a `message` and `params`.  Events are messages that do not respond to a request;
-they have a type and no id.  The types of requests are defined by the subclasses `EngineConnection` and
-`ClubConnection`.
+or `error`, and an error has a `code`, a `message` and `params`.  Events are messages from the server that are not
+responses; they have a type and no id.  The types of requests are defined by the subclasses of `MessageConnection`:
+`EngineConnection` and `ClubConnection`.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class MessageConnection:
         return False
 
     def on_close(self) -> None:
-        """Clean up after the last message, before the WebSocket is closed; subclasses may override this."""
+        """Clean up when the connection ends, before the WebSocket is closed; subclasses may override this."""
 
     # ---- the connection ---------------------------------------------------------------------------------------------
     def close(self, reason: str) -> None:
@@ -144,7 +144,7 @@ class MessageConnection:
         return None
 
     def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
-        """Return the type of a message and its validated request."""
+        """Return the type of a message, and the message as a validated request."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given, types = str(type)[:MAX_ID_CHARS], list(self.requests)

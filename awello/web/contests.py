@@ -78,8 +78,8 @@ class ContestConfig(RequestModel):
     def _check(self, text: str) -> str:
         spec = make_client_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
-            message = f"{spec} uses more than the {format_duration(self.move_time)} per move of this contest"
-            advice = "reduce its time limit, or allow more time per move"
+            message = f"the time limit of {spec} exceeds the {format_duration(self.move_time)} per move of this contest"
+            advice = "reduce the bot's time limit, or allow more time per move"
             raise AwelloError(f"{message}: {advice}", "move_time_exceeded", player=str(spec), seconds=self.move_time)
         return str(spec)
 
@@ -173,7 +173,7 @@ class Contest:
         return self._process is not None and self._process.is_alive()
 
     def start(self, seconds: float | None = None) -> None:
-        """Play the missing rounds in a new process, for at most `seconds`."""
+        """Start a process that plays the missing rounds, for at most `seconds`."""
         tournament = self.stored.config.to_tournament()
         self.stored.message = ""
         self.save()
@@ -286,7 +286,7 @@ class ContestRunner:
             return name, key
 
     def resume(self, name: str, client_network: str = "") -> None:
-        """Play the missing rounds of a contest."""
+        """Resume a contest: start a process that plays its missing rounds."""
         with self._lock:
             contest = self.get(name)
             if contest.running:
@@ -299,7 +299,10 @@ class ContestRunner:
             self._run(Contest.load(contest.folder, client_network))
 
     def may_change(self, name: str, key: str) -> bool:
-        """Return whether a key permits stopping, resuming and deleting a contest; damaged contests need no key."""
+        """Return whether a key permits stopping, resuming and deleting a contest.
+
+        No key is needed if the server is not public, or if the contest is damaged.
+        """
         if not self.public:
             return True
         try:
@@ -344,7 +347,8 @@ class ContestRunner:
         """Make room for a new contest on a public server; on other servers, raise `AwelloError` if there are too many.
 
         If the client network has too many contests, its oldest one is deleted; otherwise, if the server has too many,
-        the oldest of all is deleted.  Only contests that were started on a public server and are not running count.
+        the oldest of all is deleted.  Running contests, and contests that were not started on a public server, are
+        neither counted nor deleted.
         """
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:

@@ -1,4 +1,4 @@
-"""The HTTP API of the lab: contests between bots, and pictures of search trees."""
+"""The HTTP API of the page's lab tab: contests between bots, and pictures of search trees."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ class TreeCountsJson(BaseModel):
 
 
 class TreePictureJson(BaseModel):
-    """A search tree as a picture and as text, with the result of the search."""
+    """A picture of a search tree, and the result of the search."""
 
     svg: str = Field(description="The picture, without captions")
     search: str = Field(examples=["alphabeta:positional@2"])

@@ -9,8 +9,9 @@ waiting for their only response: they have a head start over other tasks, and ca
 
 Of the tasks of a client network, the one that has waited longest is served first, with two exceptions: a review has to
 wait longer than an analysis, and a process prefers tasks that it has worked on before, because their positions are in
-its transposition table.  While other tasks wait, analyses and reviews run in time slices.  A bot that takes long to
-choose a move is interrupted, with an error, if an urgent task of another client network needs its process.
+its transposition table.  While other tasks wait, analyses and reviews run in time slices.  An urgent task that has
+run for `MAX_URGENT_SLICE` seconds can be interrupted, with an error, in favour of an urgent task of another client
+network.
 """
 
 import asyncio
@@ -101,9 +102,9 @@ class EngineJob:
         return self.responses.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Return when the job is due; of the jobs of a client network, a process takes the one that is due first.
+        """Return the time when the job is due; of a client network's jobs, a process takes the one that is due first.
 
-        If `since` is given, it replaces `waiting_since`.
+        If `since` is given, it is used instead of `waiting_since`.
         """
         later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
         later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
@@ -147,13 +148,13 @@ class EngineProcess:
         self._send(self._number, job.task, job.progress)
 
     def stop(self, timeout: float, final_response: TaskResponse | None = None) -> None:
-        """Ask the process to stop its job, and kill it if it has not stopped after `timeout` seconds."""
+        """Ask the process to stop its job; kill the process if the job has not stopped after `timeout` seconds."""
         self.stopping = True
         self._send(self._number)
         self.set_deadline(timeout, final_response or crash_error(self.job))
 
     def set_deadline(self, seconds: float, final_response: TaskResponse) -> None:
-        """If the job has not ended in `seconds`, kill the process and send `final_response` to the client."""
+        """If the job has not ended within `seconds`, kill the process and send `final_response` to the client."""
         self._cancel_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_response)
 
@@ -236,11 +237,11 @@ class EnginePool:
         return any(process.ready for process in self._processes)
 
     async def start(self) -> None:
-        """Start the processes if they have not been started; tasks can be added before they are ready."""
+        """Start the processes if they have not been started; tasks can be added before a process is ready."""
         self._supervisors = self._supervisors or [asyncio.create_task(self._supervise()) for _ in range(self.count)]
 
     async def close(self) -> None:
-        """Stop all processes, and answer all waiting jobs with an error."""
+        """Stop all processes, and end all jobs with an error."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -252,7 +253,7 @@ class EnginePool:
     async def run(self, task: Task, client_network: str = "") -> AsyncGenerator[TaskResponse, None]:
         """Run a task and yield its responses, the last of type `done` or `error`.
 
-        Closing the generator cancels the task.
+        Closing the generator cancels the task, unless it is a function call that is already running.
         """
         if responses := respond_immediately(task):
             for response in responses:
@@ -290,7 +291,7 @@ class EnginePool:
         self._waiting.clear()
 
     def _abandon(self, job: EngineJob) -> None:
-        """Cancel a job whose client has disconnected."""
+        """Cancel a job whose client no longer waits for responses, but let a running function call end."""
         job.has_client = False
         if job in self._waiting:
             self._waiting.remove(job)
@@ -314,7 +315,7 @@ class EnginePool:
         self._preempt()
 
     def _ranking(self) -> Callable[[EngineJob], float]:
-        """Return a function that computes the sort key of a job, lowest first.
+        """Return a function that computes the sort key of a job; the lowest key comes first.
 
         The key is the recent usage of the job's client network, minus `URGENT_HEAD_START` if the job is urgent.
         """
@@ -333,7 +334,7 @@ class EnginePool:
             process.set_deadline(self.max_seconds, timeout_error(job.task, self.max_seconds))
 
     def _preempt(self) -> None:
-        """Stop running jobs, the longest-running first, in favour of waiting jobs with a higher priority."""
+        """Preempt running jobs, the longest-running first, in favour of waiting jobs with a higher priority."""
         busy = sorted(
             (process for process in self._processes if process.job is not None), key=lambda each: each.started
         )

@@ -1,4 +1,4 @@
-"""The tasks of engine processes (choices of moves, analyses, reviews, function calls) and their main function.
+"""The main function of engine processes, and their tasks: choices of moves, analyses, reviews and function calls.
 
 The responses to a task are dictionaries; the last one has the type `done` or `error`.  All but the results of function
 calls can be converted to JSON.  An analysis or a review can be paused, and resumed in any process: its `TaskProgress`
@@ -62,7 +62,7 @@ class AnalyseTask:
 
 @dataclass(frozen=True)
 class ReviewTask:
-    """A review of a game from its last move to its first, with a search of up to `seconds` per move."""
+    """A review of a game from its last move to its first; each search takes up to `seconds`."""
 
     record: Record
     seconds: float
@@ -116,7 +116,7 @@ def _build_response(type: str, content: BaseModel) -> TaskResponse:
 
 
 def respond_immediately(task: Task) -> list[TaskResponse]:
-    """Return all responses to a task that needs no search, or an empty list if the task needs one."""
+    """Return all responses to a task that needs no engine process, or an empty list if the task needs one."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
@@ -127,7 +127,7 @@ def respond_immediately(task: Task) -> list[TaskResponse]:
 
 
 def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
-    """Return the value of a choice as a margin; None if it is neither exact nor in discs or seeds."""
+    """Return the value of a choice as a margin; None if there is no value, or only an estimate in another unit."""
     if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
     return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
@@ -180,9 +180,10 @@ class TaskRunner:
         yield analysis
 
     def _search(self, position: Position, limit: Limit, multipv: int) -> Iterator[Analysis]:
-        """Search a position up to a limit; yield each result that is at least as deep as the stored result.
+        """Search a position up to a limit and yield the results.
 
-        Raise `TaskStopped` if the task is stopped before the time of the limit is used up.
+        A result is skipped if the stored result is deeper, or as deep with a higher confidence.  Raise `TaskStopped` if
+        the task is stopped before the time of the limit is used up.
         """
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
         if search.finished:

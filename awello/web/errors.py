@@ -39,7 +39,7 @@ def describe_error(error: ValidationError | RequestValidationError | AwelloError
 
 
 def error_fields(code: str, message: str, params: ErrorFields) -> ErrorFields:
-    """Return the fields of an error in HTTP responses and WebSocket messages."""
+    """Return the fields that describe an error in HTTP responses and WebSocket messages."""
     clean = {key: _encodable(value) if isinstance(value, str) else value for key, value in params.items()}
     return {"code": code, "message": _encodable(to_one_line(message)), "params": clean}
 
@@ -72,7 +72,7 @@ def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
 
 
 def to_one_line(text: str) -> str:
-    """Join the lines of a text, and shorten it to `MAX_ERROR_CHARS`."""
+    """Join the lines of a text; cut it after `MAX_ERROR_CHARS` characters and append `...` if it is longer."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_ERROR_CHARS else f"{line[:MAX_ERROR_CHARS]}..."
 

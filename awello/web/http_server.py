@@ -1,8 +1,8 @@
 """The HTTP server: uvicorn with limits on connections and on the data that clients leave unread.
 
 The number of connections and the rate of new connections of each client network are limited.  A connection is closed if
-a request does not arrive in time, if its headers are too large, or if the client floods a WebSocket or does not read
-its responses.  Excess connections are refused before any data is read, which costs least.
+a request does not arrive in time, if its headers are too large, or if the client floods a WebSocket or reads its
+responses too slowly.  Excess connections are refused before any data is read, which costs least.
 """
 
 import asyncio
@@ -44,8 +44,8 @@ LimitKeys = Mapping[str, int]
 class HttpServerConfig(uvicorn.Config):
     """The configuration and limits of the server.
 
-    With `behind_proxy`, connections from this machine are not limited per client network: the proxy must limit them
-    itself.
+    With `behind_proxy`, connections from this machine are not limited per client network: the proxy itself must limit
+    the connections of each client network.
     """
 
     def __init__(self, app: Any, behind_proxy: bool = False) -> None:
@@ -95,7 +95,7 @@ class HttpServerConfig(uvicorn.Config):
             loop.call_later(CHECK_INTERVAL, self._check, loop)
 
     def abort_unread(self, now: float) -> None:
-        """Abort connections whose clients do not read.
+        """Abort connections whose clients read too slowly.
 
         In client networks with too much unread data, also abort the connections with the largest buffers.
         """
@@ -212,7 +212,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.config.track(self)
 
     async def receive(self) -> Any:
-        """Return the next message, with the time at which data was last received as its arrival time.
+        """Return the next message; its arrival time is the time at which data was last received.
 
         This time is correct because no further data is read until all received messages are handled.
         """
@@ -249,7 +249,7 @@ def _client_network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that calls `on_ready` when it accepts connections."""
+    """A uvicorn server that calls `on_ready` as soon as it accepts connections."""
 
     def __init__(self, config: HttpServerConfig, on_ready: Callable[[], object]) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Rate limits of login attempts: they slow down guessing without locking users out.
+"""Rate limits on login attempts: they slow down guessing without locking users out.
 
 Each device (identified by a cookie) and each client network from which a user has already logged in to an account has
 its own limit for this account.  Attempts from unknown origins are limited per client network, per account and in total,
@@ -40,7 +40,7 @@ def read_login_origin(request: HTTPConnection) -> LoginOrigin:
 
 
 class LoginLimits:
-    """The rate limits of login attempts by account, client network and device."""
+    """The rate limits on login attempts by account, client network and device."""
 
     def __init__(self) -> None:
         self.name_and_origin_limits, self.network_limits = RateLimits(*NAME_AND_ORIGIN_RATE), RateLimits(*NETWORK_RATE)

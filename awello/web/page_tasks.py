@@ -1,6 +1,6 @@
 """CPU-bound functions for the page, which run in a worker process and not in the server's event loop.
 
-Arguments and results are pickled.  Most results are encoded JSON, which the server forwards unchanged.
+Arguments and results are pickled.  Some functions return encoded JSON, which the server forwards unchanged.
 """
 
 import json
@@ -47,7 +47,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
 
 
 def train_players(record: Record, learners: list[tuple[str, int]]) -> None:
-    """Train players with a finished game."""
+    """Train players on a finished game."""
     for spec, side in learners:
         player = make_player(spec)
         player.begin(record.start.game, 0)

@@ -1,4 +1,4 @@
-"""Rate limits (token buckets) and concurrency limits, per key such as a client network or an account."""
+"""Rate limits (token buckets), concurrency limits and recent usage per key; a key is a client network, for example."""
 
 import ipaddress
 from collections import Counter, OrderedDict
@@ -74,7 +74,7 @@ class ConcurrencyLimit:
         self.counts: Counter[str] = Counter()
 
     def acquire(self, keys: Mapping[str, int]) -> bool:
-        """Count an action under each of the keys and return True; if a key has reached its limit, return False."""
+        """Count an action under all keys and return True, or count nothing and return False if a limit is reached."""
         if any(self.counts[key] >= limit for key, limit in keys.items()):
             return False
         self.counts.update(keys.keys())

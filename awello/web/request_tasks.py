@@ -1,4 +1,4 @@
-"""Run the tasks of HTTP requests in other processes; they are cancelled when the client disconnects."""
+"""Run tasks for HTTP requests in other processes; a task is cancelled when its client disconnects."""
 
 import asyncio
 from collections.abc import Callable
@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 async def run_task(task: Task, pool: EnginePool, client: Request) -> list[TaskResponse]:
     """Return all responses to a task except `done`; cancel the task if the client disconnects.
 
-    Callers must read the request body first: this function discards it while it waits for a disconnect.
+    Callers must read the request body first: this function discards it while waiting for a disconnect.
     """
     collecting = asyncio.create_task(_collect_responses(task, pool, client_network_of(client)))
     disconnected = asyncio.create_task(_wait_for_disconnect(client))
@@ -64,7 +64,8 @@ async def _wait_for_disconnect(client: Request) -> None:
 async def call_in_worker(client: Request, function: Callable[..., Result], *args: Any) -> Result:
     """Call a CPU-bound function in a worker process and return its result.
 
-    Until the worker process is ready, requests from this machine run in a thread, so that the page opens quickly.
+    Until the worker process is ready, calls for requests from this machine run in a thread, so that the page opens
+    quickly.
     """
     workers: EnginePool = client.app.state.workers
     if not workers.ready:

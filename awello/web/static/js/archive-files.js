@@ -1,4 +1,4 @@
-/** Import files into the archive, and export the listed games. */
+/** Import files into the archive, and export the games that match the filters. */
 import { buildSelect, download, h, replaceContent } from "./dom.js";
 import { FILE_EXTENSIONS } from "./game-export.js";
 import { currentLanguage, pluralKey, t, withColon } from "./i18n.js";

@@ -1,4 +1,4 @@
-/** A player's profile: ratings, recent games, and a download of all games. */
+/** A player's profile: ratings, recent games, and a download of the games. */
 import { formatClubError, formatRating, formatTimeControl } from "./club-text.js";
 import { byId, h } from "./dom.js";
 import { currentLanguage, formatDate, formatSigned, pluralKey, t } from "./i18n.js";
