@@ -40,7 +40,7 @@ def tree(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Search a position or a given tree, and draw the search tree.
+    """Search a position or a given tree, and draw the tree.
 
     The drawing shows values, the principal variation and cutoffs.
     """
