@@ -421,7 +421,11 @@ def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> 
 
 @pytest.mark.parametrize(
     ("content", "part"),
-    [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "is not text"), (b"# none\n", "game.txt: the text contains no game")],
+    [
+        (b"f5a1", "game.txt: move 2"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+        (b"# none\n", "game.txt: the text contains no game"),
+    ],
 )
 def test_errors_name_the_bad_file(content: bytes, part: str, tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_bytes(content)

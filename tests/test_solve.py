@@ -251,7 +251,7 @@ def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) ->
         (b"% a comment\n-----OX--XO----- X; A1:+2;\n", "problems.obf, line 2: a1 is not a legal move"),
         (b"", "problems.obf contains no positions"),
         (b"% nothing\n", "problems.obf contains no positions"),
-        (b"\xff\xfe\x00", "problems.obf is not text"),
+        (b"\xff\xfe\x00", "problems.obf is not UTF-8 text"),
     ],
 )
 def test_an_invalid_file_is_a_one_line_error(content: bytes, part: str, tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_files_of_diagrams(tmp_path: Path) -> None:
     assert json.loads(awello("solve", "awale", str(dashes), "--json").stdout)["score"] == 1
     dashes.write_bytes(b"\xff\xfe\x00")
     wrong = awello("solve", "awale", str(dashes))
-    assert wrong.returncode == 2 and "is not text" in wrong.stderr and wrong.stderr.count("\n") == 1
+    assert wrong.returncode == 2 and "is not UTF-8 text" in wrong.stderr and wrong.stderr.count("\n") == 1
 
 
 def test_tables_are_built_and_shown() -> None:

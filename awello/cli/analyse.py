@@ -53,8 +53,8 @@ def analyse(
     """Review every move of a game, from the last to the first.
 
     The game in RECORD can be a transcript, GGF, OGN, or moves with other text around them. A start position may
-    precede the moves. In the table and the chart, values are from the view of Black or South; in JSON, they are from
-    the view of the mover.
+    precede the moves. In the table and the chart, values are from the point of view of Black or South; in JSON, from
+    the point of view of the mover.
     Ctrl-C stops the review and prints the moves reviewed so far.
     """
 

@@ -33,7 +33,7 @@ def read_text(argument: str, hint: str) -> tuple[str, str]:
         content = sys.stdin.buffer.read() if argument == "-" else Path(argument).read_bytes()
         return name, content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ConfigError(f"{name} is not text: {hint}") from None
+        raise ConfigError(f"{name} is not UTF-8 text: {hint}") from None
 
 
 def read_lines(argument: str, parse: Callable[[str], T], line_format: str) -> list[T]:

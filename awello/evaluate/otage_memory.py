@@ -162,7 +162,7 @@ class OtageMemory:
         write_atomically(file, self.format())
 
     def learn_patterns(self, record: Record) -> None:
-        """Add the result of a game, from the view of the side to move, to each pattern that occurred."""
+        """Add the result of a game, from the mover's point of view, to each pattern that occurred."""
         evaluator, occurred = OtageEvaluator(self), set[tuple[str, int, int]]()
         for position in record.positions():
             for kind, indices in evaluator.find_patterns(position.own, position.opp):

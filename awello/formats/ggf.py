@@ -67,7 +67,7 @@ def read_ggf(content: str) -> ReadResults:
 
 
 def _read_game(text: str, line: int, game_of_pair: int) -> Record | NotationError:
-    """Read the game with which a text begins."""
+    """Read the game at the start of a text."""
     try:
         fields, moves = _parse_fields(text, line)
         if game_of_pair:
