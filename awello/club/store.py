@@ -176,7 +176,7 @@ class ClubStore:
             self._write_transaction(operations, outcomes, _run_together)
         except Exception as error:
             if len(operations) == 1 and not isinstance(error, StorageError):
-                raise  # the operation itself failed, and there is no other to write
+                raise  # the only operation failed, so there is nothing else to write
             if not (outcomes and self._was_committed(error)):
                 outcomes = []
                 self._write_transaction(operations, outcomes, _run_separately)

@@ -151,7 +151,7 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """Return when the club was last known to be open; None if there is no heartbeat.
+    """Return when the club was last known to be open, or None if it has no heartbeat.
 
     The time is the later of the last heartbeat and the latest start of a turn in a live game.
     """

@@ -73,7 +73,7 @@ def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list
 
 
 def _unknown_tournament_error(key: int | str) -> ClubError:
-    message = f"there is no tournament {key}: 'awello club tournaments' and the club's page list the tournaments"
+    message = f"there is no tournament {key}: choose one from 'awello club tournaments' or the club's page"
     return ClubError("unknown_tournament", message, tournament=key)
 
 

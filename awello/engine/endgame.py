@@ -2,7 +2,7 @@
 
 Moves are ordered *fastest first*: those with the fewest replies come first, because they have the smallest trees and
 are often the best.  Each thread has an *endgame table*, a small transposition table that fits into the processor's
-cache.  It stores whole boards instead of hashes, so there are no collisions; an empty entry is a board without discs,
+cache.  It stores whole boards instead of hashes, so positions cannot collide; an empty entry is a board without discs,
 which is never searched.
 
 Like the kernels in `last_empties`, `solve_few_empties` uses null windows: it determines whether the score exceeds

@@ -219,7 +219,7 @@ def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> 
 
 
 def load_training(file: Path) -> AwaleNetworkTraining:
-    """Load a training state, or return a new one if there is no file; raise `ConfigError` if the file is damaged."""
+    """Load a training state, or create one if the file does not exist; raise `ConfigError` if it is damaged."""
     if not file.exists():
         return AwaleNetworkTraining()
     try:

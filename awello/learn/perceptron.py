@@ -314,7 +314,7 @@ def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float
 def load_checkpoint(
     checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
 ) -> tuple[PerceptronLearner, float, int]:
-    """Load the learner, the seconds spent and the games played; if there is no checkpoint, return a new learner."""
+    """Load the learner, the seconds spent and the games played from a checkpoint, or create a new learner."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     perceptron = load_perceptron_file(checkpoint)

@@ -107,7 +107,7 @@ class ClubService:
     async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Return the account of a request's session or token; None if it has no token and no valid session.
 
-        Raises `ApiError` if the token is not valid, or if there is no club.
+        Raises `ApiError` if the token is invalid or there is no club.
         """
         self.server  # noqa: B018  (raises `ApiError` if there is no club)
         secret, is_token = read_secret(headers, cookies)

@@ -127,7 +127,7 @@ def respond_immediately(task: Task) -> list[TaskResponse]:
 
 
 def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
-    """Return the value of a choice as a margin; None if there is no value, or only an estimate in another unit."""
+    """Return the final margin that a choice is expected to reach, or None if it is unknown."""
     if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
     return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
